@@ -1,0 +1,9 @@
+//! Transcripts that agents leave on a person's machine, read into one conversation model.
+//!
+//! Pure: bytes in, conversations and warnings out. Nothing here knows about records, accounts or pages.
+
+mod assemble;
+pub mod model;
+
+pub use assemble::{Grain, Message, assemble};
+pub use model::{Conversation, Harness, Part, Role, Source, Step, Turn, Warning};

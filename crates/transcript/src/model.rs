@@ -1,0 +1,219 @@
+//! The conversation model: what every harness's transcript becomes.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The program that wrote a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Harness {
+    /// Anthropic's Claude Code.
+    ClaudeCode,
+    /// OpenAI's Codex, command line and IDE.
+    Codex,
+    /// pi, and the agents built on its session files.
+    Pi,
+}
+
+impl Harness {
+    /// Every harness that can be read, in the order they are listed to people.
+    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Pi];
+
+    /// The identifier on the command line and in JSON, e.g. `claude-code`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// The name people know it by, e.g. `Claude Code`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Pi => "pi",
+        }
+    }
+}
+
+impl fmt::Display for Harness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The name given is not one of [`Harness::ALL`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown harness {0:?}; known: claude-code, codex, pi")]
+pub struct UnknownHarness(pub String);
+
+impl FromStr for Harness {
+    type Err = UnknownHarness;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|h| h.as_str() == s)
+            .ok_or_else(|| UnknownHarness(s.to_owned()))
+    }
+}
+
+/// Where a conversation came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// The program that wrote it.
+    pub harness: Harness,
+    /// The harness's own session id; the file stem where the transcript names none.
+    pub id: String,
+    /// The file it was read from; absent for standard input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// The harness's version as the transcript gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The project folder the agent worked in. Never printed or published: step summaries are relative to it.
+    #[serde(skip)]
+    pub cwd: Option<String>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A person.
+    User,
+    /// The agent.
+    Assistant,
+}
+
+/// One conversation, on its active branch, whole.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// Where it came from.
+    pub source: Source,
+    /// The harness's title, else the start of the first human prompt; `None` if there is neither.
+    pub title: Option<String>,
+    /// When it started: the time of the first turn.
+    #[serde(serialize_with = "rfc3339_ms")]
+    pub created_at: Timestamp,
+    /// The turns, in reading order.
+    pub turns: Vec<Turn>,
+    /// What could not be read, and where.
+    pub warnings: Vec<Warning>,
+}
+
+/// One human prompt, or everything the agent did between two human prompts
+/// (one agent message with [`crate::Grain::Message`]).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turn {
+    /// Place in the conversation, from 1.
+    pub index: usize,
+    /// Stable name of the turn within its conversation: the harness's id of its first message,
+    /// else derived from its place and time. Does not change when the conversation grows.
+    #[serde(skip)]
+    pub id: String,
+    /// Who speaks.
+    pub role: Role,
+    /// When it happened: the time of its first message.
+    #[serde(serialize_with = "rfc3339_ms")]
+    pub created_at: Timestamp,
+    /// `provider/model`, e.g. `anthropic/claude-opus-4-5`; on agent turns, where known.
+    /// Several models in one turn: the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The visible text, its parts joined by a blank line: what a published turn would carry.
+    pub text: String,
+    /// The tool calls in order: what a published turn would carry. Always present on agent turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<Step>>,
+    /// Everything a reader of the transcript could see. Left out of a person's turn that is text alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+impl Turn {
+    /// The steps, none for a person's turn.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        self.steps.as_deref().unwrap_or_default()
+    }
+}
+
+/// One tool call as a published turn would carry it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// The tool's name as the agent called it.
+    pub tool: String,
+    /// One line on what it was called for; never its output, paths relative to the project.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// One thing in a turn, in the order it happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Part {
+    /// Visible text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// The model's reasoning. Never published in the click.aligned family.
+    Reasoning {
+        /// The text.
+        text: String,
+    },
+    /// A tool call with its result.
+    ToolCall {
+        /// The call's id in the transcript; empty where it gives none.
+        id: String,
+        /// The tool's name as the agent called it.
+        name: String,
+        /// The arguments.
+        input: serde_json::Value,
+        /// What came back, as text; `None` if nothing did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output: Option<String>,
+        /// Whether the call failed.
+        failed: bool,
+    },
+    /// An image, without its bytes.
+    Image {
+        /// Its media type, e.g. `image/png`.
+        mime_type: String,
+        /// Its size in bytes, decoded.
+        bytes: u64,
+    },
+}
+
+/// Something in the transcript that could not be read, or was left out on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Line in the file, from 1; `None` where no single line is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Stable code, e.g. `malformed-line`, `unknown-row-type`, `invalid-utf8`.
+    pub code: &'static str,
+    /// One sentence for people. Never quotes the transcript's content.
+    pub message: String,
+}
+
+/// RFC 3339 in UTC with milliseconds, the form of every time we write.
+#[must_use]
+pub fn format_rfc3339_ms(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
+fn rfc3339_ms<S: serde::Serializer>(time: &Timestamp, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(&format_rfc3339_ms(*time))
+}
