@@ -1,7 +1,80 @@
 //! Record families: reviewed conversations to records with keys and CIDs, and records back to conversations.
 //!
-//! Pure.
+//! Pure: [`project`] says what a conversation would publish, `onrecord_redact::seal` covers and seals it, [`aligned::encode`]
+//! makes the records, and [`plan`] compares them with what a repository holds.
 
 pub mod aligned;
+pub mod keys;
+pub mod plan;
+mod project;
+mod split;
 
 pub use aligned::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
+pub use plan::{Action, Existing, Write, plan};
+pub use project::project;
+
+use onrecord_lexicon::{Cid, Rkey, SyntaxError};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// A record as it is to stand in a repository.
+#[derive(Debug, Clone)]
+pub struct EncodedRecord {
+    /// The turn it carries, by its stable id; `None` for the conversation's container.
+    pub turn: Option<String>,
+    /// Which of the turn's records it is, from 0. Only a turn over the limits has more than one.
+    pub part: u32,
+    /// The collection it belongs in.
+    pub collection: &'static str,
+    /// Its key.
+    pub rkey: Rkey,
+    /// CID of its DAG-CBOR.
+    pub cid: Cid,
+    /// The record itself, `$type` included.
+    pub json: Box<RawValue>,
+}
+
+/// Something the conversation holds that the records do not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// What, in a word or two, e.g. `reasoning`.
+    pub what: &'static str,
+    /// How many of them.
+    pub count: usize,
+}
+
+/// Why records could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The turns already on record do not stand in the order of their keys any more.
+    #[error(
+        "the turns already on record no longer follow each other in this transcript (at turn {turn}); \
+         take the conversation back and publish it anew"
+    )]
+    OrderChanged {
+        /// Number of the first turn out of order.
+        turn: usize,
+    },
+    /// More turns stand between two published ones than keys fit there.
+    #[error("no room for {needed} more records before turn {turn}; take the conversation back and publish it anew")]
+    NoRoom {
+        /// Number of the turn that follows the gap.
+        turn: usize,
+        /// How many records would have to fit.
+        needed: usize,
+    },
+    /// A value that must be an identifier is not one.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    /// A record is outside the protocol's data model.
+    #[error("turn {turn}: the record cannot be encoded: {source}")]
+    Data {
+        /// Number of the turn; 0 for the session record.
+        turn: usize,
+        /// What is wrong.
+        source: onrecord_lexicon::data::DataError,
+    },
+    /// A record could not be written as JSON.
+    #[error("a record cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

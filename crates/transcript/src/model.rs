@@ -15,10 +15,12 @@ pub enum Harness {
     Codex,
     /// pi, and the agents built on its session files.
     Pi,
+    /// None: the conversation was read back from its records.
+    Atproto,
 }
 
 impl Harness {
-    /// Every harness that can be read, in the order they are listed to people.
+    /// Every harness whose transcripts can be read, in the order they are listed to people.
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Pi];
 
     /// The identifier on the command line and in JSON, e.g. `claude-code`.
@@ -28,6 +30,7 @@ impl Harness {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Pi => "pi",
+            Self::Atproto => "atproto",
         }
     }
 
@@ -38,6 +41,7 @@ impl Harness {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
             Self::Pi => "pi",
+            Self::Atproto => "records",
         }
     }
 }

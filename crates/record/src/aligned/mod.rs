@@ -1,6 +1,12 @@
 //! The `click.aligned.chat` family: one session record, one message record per turn.
 //! Source: the published lexicons `click.aligned.chat.session` and `click.aligned.chat.message`.
 
+mod decode;
+mod encode;
+
+pub use decode::{Unreadable, conversation, published};
+pub use encode::{Encoded, KnownKeys, encode};
+
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -119,3 +125,6 @@ pub struct PublishedMessage {
     /// The record.
     pub record: MessageRecord,
 }
+
+#[cfg(test)]
+mod tests;

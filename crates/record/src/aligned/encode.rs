@@ -1,0 +1,198 @@
+//! Reviewed conversations to records.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey, Tid, data};
+use onrecord_redact::{DraftStep, Reviewed, ReviewedTurn, Role};
+use serde::Serialize;
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{MESSAGE, MessageRecord, SESSION, SessionRecord, StepRecord};
+use crate::{
+    EncodedRecord, Error, Loss,
+    keys::{self, Slot},
+    split::{Limits, shorten, split},
+};
+
+// The lexicons' own limits; a test compares them with the bundled schemas.
+const TEXT: Limits = Limits { bytes: 60_000, graphemes: 15_000 };
+const TITLE: Limits = Limits { bytes: 640, graphemes: 128 };
+const DESCRIPTION: Limits = Limits { bytes: 12_000, graphemes: 3_000 };
+const TOOL: Limits = Limits { bytes: 320, graphemes: 64 };
+const SUMMARY: Limits = Limits { bytes: 1_000, graphemes: 250 };
+const STEPS: usize = 100;
+/// Stands where the transcript does not say which model spoke: a reader must never take it for a person.
+const UNKNOWN_MODEL: &str = "unknown/unknown";
+
+/// The keys a conversation has already.
+#[derive(Debug, Clone, Default)]
+pub struct KnownKeys {
+    /// Key of the session record.
+    pub session: Option<Tid>,
+    /// Keys of the turns' records, by turn id and part.
+    pub turns: HashMap<(String, u32), Tid>,
+}
+
+/// The records of one conversation.
+#[derive(Debug)]
+pub struct Encoded {
+    /// Where the session record is to stand.
+    pub uri: AtUri,
+    /// The session record, then the message records in reading order.
+    pub records: Vec<EncodedRecord>,
+    /// What the conversation holds and the records do not.
+    pub lost: Vec<Loss>,
+}
+
+/// Makes the records of `reviewed` for `repo`.
+///
+/// `source` names the conversation (for the clock id of its keys), `taken` says which keys in a collection belong to records
+/// that are not this conversation's.
+///
+/// # Errors
+/// See [`Error`].
+pub fn encode(
+    reviewed: &Reviewed,
+    repo: &Did,
+    source: &str,
+    known: &KnownKeys,
+    now: Timestamp,
+    taken: impl Fn(&str, &Tid) -> bool,
+) -> Result<Encoded, Error> {
+    let clock_id = keys::clock_id(source);
+    let mut lost = Losses::default();
+
+    let slot = Slot { turn: 0, part: 0, time: reviewed.created_at(), known: known.session.clone() };
+    let session_key = keys::assign(&[slot], clock_id, now, |tid| taken(SESSION, tid))?
+        .pop()
+        .ok_or(Error::NoRoom { turn: 0, needed: 1 })?;
+    let rkey = Rkey::from(session_key);
+    let uri = AtUri::parse(&format!("at://{repo}/{SESSION}/{rkey}"))?;
+    let session = SessionRecord {
+        title: reviewed.title().filter(|t| !t.is_empty()).map(|t| lost.shorten("end of the title", t, TITLE)),
+        description: reviewed
+            .description()
+            .filter(|d| !d.is_empty())
+            .map(|d| lost.shorten("end of the description", d, DESCRIPTION)),
+        discussion: None,
+        created_at: Datetime::from_timestamp(reviewed.created_at()),
+        extra: Map::new(),
+    };
+    let mut records = vec![record(None, 0, 0, SESSION, rkey, &session)?];
+
+    let mut pending = Vec::new();
+    let mut slots = Vec::new();
+    for turn in reviewed.turns() {
+        for (part, message) in (0..).zip(messages(turn, &uri, &mut lost)) {
+            let key = (turn.id().to_owned(), part);
+            slots.push(Slot { turn: turn.index(), part, time: turn.created_at(), known: known.turns.get(&key).cloned() });
+            pending.push((key, turn.index(), message));
+        }
+    }
+    let keys = keys::assign(&slots, clock_id, now, |tid| taken(MESSAGE, tid))?;
+    records.reserve(pending.len());
+    for (((id, part), index, message), key) in pending.into_iter().zip(keys) {
+        records.push(record(Some(id), part, index, MESSAGE, Rkey::from(key), &message)?);
+    }
+    Ok(Encoded { uri, records, lost: lost.0 })
+}
+
+/// The records of one turn: one, unless it is over the limits.
+fn messages(turn: &ReviewedTurn, session: &AtUri, lost: &mut Losses) -> Vec<MessageRecord> {
+    let role = match turn.role() {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    };
+    let bare = MessageRecord {
+        session: session.clone(),
+        role: role.to_owned(),
+        withheld: false,
+        text: String::new(),
+        model: None,
+        steps: Vec::new(),
+        refs: Vec::new(),
+        mentions: Vec::new(),
+        created_at: Datetime::from_timestamp(turn.created_at()),
+        extra: Map::new(),
+    };
+    let Some(content) = turn.content() else {
+        return vec![MessageRecord { withheld: true, ..bare }];
+    };
+    let model = (turn.role() == Role::Assistant).then(|| {
+        content.model().map_or_else(
+            || {
+                lost.add("name of a model (the transcript does not say)");
+                UNKNOWN_MODEL.to_owned()
+            },
+            str::to_owned,
+        )
+    });
+    let mut steps = content.steps().iter().map(|step| step_record(step, lost));
+    let texts = split(content.text(), TEXT);
+    // The steps follow the text, as they do for a reader of a turn that fits into one record.
+    let last = texts.len() - 1;
+    let mut records: Vec<_> = texts
+        .iter()
+        .enumerate()
+        .map(|(n, text)| MessageRecord {
+            text: (*text).to_owned(),
+            model: model.clone(),
+            steps: if n == last { steps.by_ref().take(STEPS).collect() } else { Vec::new() },
+            ..bare.clone()
+        })
+        .collect();
+    loop {
+        let more: Vec<_> = steps.by_ref().take(STEPS).collect();
+        if more.is_empty() {
+            return records;
+        }
+        records.push(MessageRecord { model: model.clone(), steps: more, ..bare.clone() });
+    }
+}
+
+fn step_record(step: &DraftStep, lost: &mut Losses) -> StepRecord {
+    let summary = lost.shorten("end of a step's summary", &step.summary, SUMMARY);
+    StepRecord {
+        tool: lost.shorten("end of a tool's name", &step.tool, TOOL),
+        summary: (!summary.is_empty()).then_some(summary),
+        failed: step.failed,
+    }
+}
+
+fn record(
+    turn: Option<String>,
+    part: u32,
+    index: usize,
+    collection: &'static str,
+    rkey: Rkey,
+    value: &impl Serialize,
+) -> Result<EncodedRecord, Error> {
+    let mut json = serde_json::to_value(value)?;
+    if let Value::Object(fields) = &mut json {
+        fields.insert("$type".to_owned(), Value::from(collection));
+    }
+    let (_, cid): (_, Cid) = data::record_cid(&json).map_err(|source| Error::Data { turn: index, source })?;
+    let json = RawValue::from_string(serde_json::to_string(&json)?)?;
+    Ok(EncodedRecord { turn, part, collection, rkey, cid, json })
+}
+
+#[derive(Default)]
+struct Losses(Vec<Loss>);
+
+impl Losses {
+    fn add(&mut self, what: &'static str) {
+        match self.0.iter_mut().find(|l| l.what == what) {
+            Some(loss) => loss.count += 1,
+            None => self.0.push(Loss { what, count: 1 }),
+        }
+    }
+
+    fn shorten(&mut self, what: &'static str, text: &str, limits: Limits) -> String {
+        let (text, was_longer) = shorten(text, limits);
+        if was_longer {
+            self.add(what);
+        }
+        text
+    }
+}
