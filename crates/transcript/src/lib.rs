@@ -3,7 +3,11 @@
 //! Pure: bytes in, conversations and warnings out. Nothing here knows about records, accounts or pages.
 
 mod assemble;
+pub mod import;
 pub mod model;
+pub mod rows;
+pub mod steps;
 
 pub use assemble::{Grain, Message, assemble};
+pub use import::{Error, ParseOptions, Parsed, parse};
 pub use model::{Conversation, Harness, Part, Role, Source, Step, Turn, Warning};

@@ -165,7 +165,11 @@ pub struct Step {
 
 /// One thing in a turn, in the order it happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Part {
     /// Visible text.
     Text {
