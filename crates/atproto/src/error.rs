@@ -1,0 +1,352 @@
+//! Everything that can go wrong, named by the condition and not by the layer.
+
+use jiff::Timestamp;
+use onrecord_lexicon::{Did, Handle, syntax::SyntaxError};
+
+use crate::RateLimit;
+
+/// What a request ended in.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the caller's own, e.g. of its keyring.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// No message holds a token, a password, or a request's body. A server's own words are cut short and stripped of
+/// control characters.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    // Identity
+    /// Neither a DID nor a handle.
+    #[error("`{text}` is neither a DID nor a handle: {source}")]
+    BadIdentifier {
+        /// What was given, cut short.
+        text: String,
+        /// The rule it breaks.
+        source: SyntaxError,
+    },
+    /// Every way to resolve the handle was tried, and none knows it.
+    #[error("no account has the handle {handle} ({tried})")]
+    UnknownHandle {
+        /// The handle.
+        handle: Handle,
+        /// What was asked, and what it answered.
+        tried: String,
+    },
+    /// The handle might exist, but a way to resolve it failed.
+    #[error("could not look up the handle {handle} ({tried})")]
+    HandleLookup {
+        /// The handle.
+        handle: Handle,
+        /// What was asked, and what it answered.
+        tried: String,
+    },
+    /// DNS names several DIDs for one handle, which the protocol counts as none.
+    #[error(
+        "DNS names more than one DID for the handle {handle}; its owner must remove all but one"
+    )]
+    ConflictingHandle {
+        /// The handle.
+        handle: Handle,
+    },
+    /// The handle points at a DID whose document does not name the handle.
+    #[error("the handle {handle} points at {did}, but that account's document {}", match .claimed {
+        Some(claimed) => format!("names {claimed}"),
+        None => "names no handle".into(),
+    })]
+    HandleMismatch {
+        /// The handle that was asked for.
+        handle: Handle,
+        /// Where it points.
+        did: Did,
+        /// What that account calls itself.
+        claimed: Option<Handle>,
+    },
+    /// A kind of DID that the protocol does not use, or a did:web it does not allow.
+    #[error("cannot resolve {did}: {why}")]
+    UnsupportedDid {
+        /// The DID.
+        did: Did,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The directory or the host does not know the DID.
+    #[error("no account has the DID {did}")]
+    UnknownDid {
+        /// The DID.
+        did: Did,
+    },
+    /// The DID was given up for good.
+    #[error("the account {did} was deleted (its DID is a tombstone)")]
+    Tombstone {
+        /// The DID.
+        did: Did,
+    },
+    /// A DID document that cannot be used.
+    #[error("the DID document of {did} cannot be used: {why}")]
+    BadDocument {
+        /// The DID.
+        did: Did,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A document, session or answer about another account than the one asked for.
+    #[error("{from} answered for {got}, not for {asked}")]
+    DidMismatch {
+        /// Who answered.
+        from: String,
+        /// The DID it was about.
+        asked: Did,
+        /// The DID it answered for, cut short.
+        got: String,
+    },
+    /// The DID document names no server.
+    #[error("the account {did} has no server: its DID document names no PDS")]
+    NoPds {
+        /// The DID.
+        did: Did,
+    },
+
+    // Reaching a server
+    /// The guard refused the address; nothing was sent.
+    #[error("refused to connect to {host}: {why}")]
+    AddressRefused {
+        /// Host, as in the URL.
+        host: String,
+        /// The rule that forbids it.
+        why: &'static str,
+    },
+    /// No connection; nothing was sent.
+    #[error("cannot reach {host}: {why}")]
+    Unreachable {
+        /// Host, as in the URL.
+        host: String,
+        /// The system's words.
+        why: String,
+    },
+    /// The connection broke after the request may have been sent.
+    #[error("the connection to {host} broke: {why}")]
+    Interrupted {
+        /// Host, as in the URL.
+        host: String,
+        /// The system's words.
+        why: String,
+    },
+    /// No full answer in time.
+    #[error("{host} did not answer in time")]
+    TimedOut {
+        /// Host, as in the URL.
+        host: String,
+    },
+    /// An answer larger than any honest one.
+    #[error("{host} answered with more than {limit} bytes")]
+    AnswerTooLarge {
+        /// Host, as in the URL.
+        host: String,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A web page, a redirect, or anything else that is no XRPC answer.
+    #[error("{host} does not answer like an AT Protocol server (HTTP {status}, not JSON)")]
+    NotAnXrpcServer {
+        /// Host, as in the URL.
+        host: String,
+        /// HTTP status.
+        status: u16,
+    },
+    /// JSON, but not what the method answers with.
+    #[error("{host} answered {method} with something unexpected: {why}")]
+    BadAnswer {
+        /// Host, as in the URL.
+        host: String,
+        /// The XRPC method.
+        method: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    // Signing in
+    /// The password is wrong, or the account is not on this server.
+    #[error("wrong handle or app password for {account}")]
+    WrongPassword {
+        /// The account.
+        account: String,
+    },
+    /// The account wants the code it sent by email; an app password does not need one.
+    #[error("{account} asks for a sign-in code; use an app password instead")]
+    AuthFactorRequired {
+        /// The account.
+        account: String,
+    },
+    /// Taken down, suspended, or deactivated.
+    #[error("the account {account} is not available: {status}")]
+    AccountUnavailable {
+        /// The account.
+        account: String,
+        /// `takendown`, `suspended`, `deactivated` or the server's own word.
+        status: String,
+    },
+    /// The session cannot be refreshed any more.
+    #[error("the session of {account} has ended; sign in again")]
+    SessionExpired {
+        /// The account.
+        account: String,
+    },
+    /// The new tokens are in use, but the caller could not keep them. What was asked for was not done.
+    #[error("could not store the new tokens of {account}: {source}")]
+    TokensNotStored {
+        /// The account.
+        account: String,
+        /// The caller's error.
+        source: BoxError,
+    },
+
+    // Repositories
+    /// The server has no such repository.
+    #[error("{host} has no repository {repo}")]
+    UnknownRepo {
+        /// Host, as in the URL.
+        host: String,
+        /// The repository.
+        repo: Did,
+    },
+    /// The repository has another commit than the one the writes were made for.
+    #[error("the repository changed meanwhile: {message}")]
+    InvalidSwap {
+        /// The server's words.
+        message: String,
+    },
+    /// A batch larger than a server takes; nothing was sent.
+    #[error("{count} writes in a batch; a server takes {max}", max = crate::MAX_WRITES)]
+    TooManyWrites {
+        /// Writes in the batch.
+        count: usize,
+    },
+    /// A request larger than a server takes; nothing was sent.
+    #[error("a batch of {bytes} bytes; a server takes {max}", max = crate::MAX_WRITES_BYTES)]
+    BatchTooLarge {
+        /// Bytes of the request's body.
+        bytes: usize,
+    },
+
+    // Refusals
+    /// Too many requests or points; nothing was done.
+    #[error("{host} asks to wait{}", match .retry_at {
+        Some(at) => format!(" until {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+        None => String::new(),
+    })]
+    RateLimited {
+        /// Host, as in the URL.
+        host: String,
+        /// When to ask again, if the server says.
+        retry_at: Option<Timestamp>,
+        /// The limit that was hit, if the server says.
+        limit: Option<RateLimit>,
+    },
+    /// A definite no; nothing was done.
+    #[error("{host} refused {method}: {error}: {message} (HTTP {status})")]
+    Rejected {
+        /// Host, as in the URL.
+        host: String,
+        /// The XRPC method.
+        method: &'static str,
+        /// HTTP status, 400 to 499.
+        status: u16,
+        /// The error's name, e.g. `InvalidRequest`.
+        error: String,
+        /// The server's words.
+        message: String,
+    },
+    /// The server failed. The reference PDS also answers so to some mistakes of the client, e.g. creating a record
+    /// that exists.
+    #[error("{host} failed in {method}: {error}: {message} (HTTP {status})")]
+    Server {
+        /// Host, as in the URL.
+        host: String,
+        /// The XRPC method.
+        method: &'static str,
+        /// HTTP status, 500 or more.
+        status: u16,
+        /// The error's name, e.g. `InternalServerError`.
+        error: String,
+        /// The server's words.
+        message: String,
+    },
+
+    // This machine
+    /// The HTTP client or the DNS resolver could not be set up.
+    #[error("cannot set up networking: {why}")]
+    Setup {
+        /// What failed.
+        why: String,
+    },
+    /// A value that cannot be written as JSON.
+    #[error("cannot encode the writes: {0}")]
+    Encode(#[from] serde_json::Error),
+}
+
+impl Error {
+    /// Whether a write that ended so may have taken effect: read the repository before anything else is written.
+    /// False means that nothing was done.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        match self {
+            Self::Interrupted { .. }
+            | Self::TimedOut { .. }
+            | Self::AnswerTooLarge { .. }
+            | Self::BadAnswer { .. }
+            | Self::DidMismatch { .. }
+            | Self::Server { .. } => true,
+            // A page instead of an answer: of something in between that passed the request on, or did not.
+            Self::NotAnXrpcServer { status, .. } => !(300..500).contains(status),
+            _ => false,
+        }
+    }
+
+    /// Whether the same read may well succeed a moment later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Interrupted { .. }
+            | Self::TimedOut { .. }
+            | Self::RateLimited { .. } => true,
+            Self::Server { status, .. } => *status != 501,
+            Self::NotAnXrpcServer { status, .. } => *status >= 500,
+            _ => false,
+        }
+    }
+}
+
+/// Foreign words for a message: one line, at most 300 characters.
+pub(crate) fn quote(words: &str) -> String {
+    const MAX_CHARS: usize = 300;
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let mut quoted: String = words.chars().take(MAX_CHARS).map(clean).collect();
+    if words.chars().nth(MAX_CHARS).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_words_become_one_short_line() {
+        assert_eq!(quote("a\nb\u{1b}[31mc"), "a b [31mc");
+        assert_eq!(quote(&"é".repeat(500)), "é".repeat(300) + "…");
+    }
+
+    #[test]
+    fn a_page_is_ambiguous_only_where_the_request_may_have_passed() {
+        let page = |status| Error::NotAnXrpcServer {
+            host: "pds.example".into(),
+            status,
+        };
+        assert!(page(200).is_ambiguous());
+        assert!(page(502).is_ambiguous());
+        assert!(!page(404).is_ambiguous());
+        assert!(!page(302).is_ambiguous());
+    }
+}

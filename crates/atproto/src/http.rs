@@ -1,0 +1,163 @@
+//! One bounded HTTP exchange: guard, time limit, size limit, and an error that tells whether anything was sent.
+
+use std::error::Error as StdError;
+
+use reqwest::{
+    RequestBuilder, StatusCode,
+    header::{CONTENT_TYPE, HeaderMap, LOCATION},
+};
+use url::Url;
+
+use crate::{
+    Config, Error, Result,
+    error::quote,
+    guard::{Guard, Refusal},
+};
+
+const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
+/// Redirects that a plain document may take. XRPC requests follow none: they carry tokens.
+const MAX_REDIRECTS: usize = 3;
+
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn is_json(&self) -> bool {
+        let named = self
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        named.to_ascii_lowercase().contains("json")
+    }
+}
+
+pub(crate) struct Http {
+    client: reqwest::Client,
+    pub(crate) guard: Guard,
+}
+
+impl Http {
+    pub(crate) fn new(config: &Config) -> Result<Self> {
+        let guard = Guard::new(config);
+        let client = reqwest::Client::builder()
+            .user_agent(&config.user_agent)
+            .dns_resolver(std::sync::Arc::new(guard.clone()))
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(config.timeout)
+            // A proxy would resolve names out of the guard's sight, and is found through the environment.
+            .no_proxy()
+            .build()
+            .map_err(|error| Error::Setup {
+                why: root_cause(&error),
+            })?;
+        Ok(Self { client, guard })
+    }
+
+    pub(crate) fn get(&self, url: Url) -> RequestBuilder {
+        self.client.get(url)
+    }
+
+    pub(crate) fn post(&self, url: Url) -> RequestBuilder {
+        self.client.post(url)
+    }
+
+    /// Sends the request and reads at most `limit` bytes of the answer.
+    pub(crate) async fn exchange(&self, request: RequestBuilder, limit: usize) -> Result<Answer> {
+        let request = request.build().map_err(|error| Error::Setup {
+            why: root_cause(&error),
+        })?;
+        self.guard.check(request.url())?;
+        let host = host_of(request.url());
+        let failed = |error: reqwest::Error| transport_error(&host, &error);
+        let mut response = self.client.execute(request).await.map_err(failed)?;
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if body.len() + chunk.len() > limit {
+                return Err(Error::AnswerTooLarge { host, limit });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Answer {
+            status,
+            headers,
+            body,
+        })
+    }
+
+    /// Gets a plain document, following a few redirects, each through the guard.
+    pub(crate) async fn document(&self, mut url: Url, limit: usize) -> Result<Answer> {
+        for _ in 0..MAX_REDIRECTS {
+            let answer = self.exchange(self.get(url.clone()), limit).await?;
+            let target = answer
+                .headers
+                .get(LOCATION)
+                .and_then(|value| value.to_str().ok());
+            match target.and_then(|target| url.join(target).ok()) {
+                Some(target) if answer.status.is_redirection() => url = target,
+                _ => return Ok(answer),
+            }
+        }
+        Err(Error::Unreachable {
+            host: host_of(&url),
+            why: "too many redirects".into(),
+        })
+    }
+}
+
+/// Host and port of a URL, for messages.
+pub(crate) fn host_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+fn transport_error(host: &str, error: &reqwest::Error) -> Error {
+    let host = host.to_owned();
+    if let Some(Refusal(why)) = find_refusal(error) {
+        Error::AddressRefused { host, why }
+    } else if error.is_connect() {
+        Error::Unreachable {
+            host,
+            why: if error.is_timeout() {
+                "no answer".into()
+            } else {
+                root_cause(error)
+            },
+        }
+    } else if error.is_timeout() {
+        Error::TimedOut { host }
+    } else {
+        Error::Interrupted {
+            host,
+            why: root_cause(error),
+        }
+    }
+}
+
+fn find_refusal(error: &(dyn StdError + 'static)) -> Option<Refusal> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(refusal) = error.downcast_ref::<Refusal>() {
+            return Some(*refusal);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// The innermost words of an error; the outer ones repeat the URL.
+fn root_cause(error: &(dyn StdError + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    quote(&innermost.to_string())
+}

@@ -1,0 +1,269 @@
+//! A PDS and its did:plc directory, in one process of their own.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use onrecord_lexicon::{Did, Handle};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{free_port, require_pds, setup, temp_dir};
+
+/// How the PDS is to behave.
+#[derive(Debug, Clone, Default)]
+pub struct PdsOptions {
+    /// The production rate limits. They are off otherwise.
+    pub rate_limits: bool,
+    /// Look for firehose events this often, in milliseconds. By itself a PDS is up to a second late.
+    pub firehose_poll_ms: Option<u32>,
+}
+
+/// A running PDS. Ends when dropped, and its data with it.
+#[derive(Debug)]
+pub struct Pds {
+    url: String,
+    plc_url: String,
+    // In this order: the process ends before its folder goes.
+    _process: Process,
+    _data: TempDir,
+}
+
+/// An account on it.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// Its DID.
+    pub did: Did,
+    /// Its handle.
+    pub handle: Handle,
+    /// Its own password.
+    pub password: String,
+    /// An app password.
+    pub app_password: String,
+}
+
+/// An account with a did:web identity, and the server of its DID document. That ends when dropped.
+#[derive(Debug)]
+pub struct DidWebAccount {
+    /// The account.
+    pub account: Account,
+    _process: Process,
+}
+
+/// A child that is killed and waited for when dropped. Its standard input is a pipe of ours, so that it ends even if we are
+/// killed ourselves.
+#[derive(Debug)]
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Nothing to do about a process that has ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starting takes two seconds on an idle machine.
+const START_TIMEOUT: Duration = Duration::from_secs(90);
+const STARTS: usize = 3;
+
+impl Process {
+    /// Starts a script and reads the JSON line that it prints when ready; its standard error if it ends before that.
+    async fn start<T: DeserializeOwned + Send + 'static>(
+        args: &[String],
+        errors: &Path,
+    ) -> Result<(Self, T), String> {
+        let mut child = Command::new(setup::node())
+            .args(args)
+            .current_dir(setup::scripts())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(errors).expect("a file for the errors"))
+            .spawn()
+            .expect("Node starts");
+        let stdout = child.stdout.take().expect("a piped standard output");
+        let process = Self(child);
+        let line = tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).map(|_| line)
+        });
+        let line = match tokio::time::timeout(START_TIMEOUT, line).await {
+            Ok(line) => line
+                .expect("reading does not panic")
+                .map_err(|error| error.to_string())?,
+            Err(_) => return Err(format!("not ready after {START_TIMEOUT:?}")),
+        };
+        match serde_json::from_str(&line) {
+            Ok(ready) => Ok((process, ready)),
+            Err(_) => Err(std::fs::read_to_string(errors).unwrap_or_default()),
+        }
+    }
+}
+
+impl Pds {
+    /// Starts one, on ports and in a folder of its own.
+    pub async fn start(options: PdsOptions) -> Self {
+        #[derive(Deserialize)]
+        struct Ready {
+            pds: String,
+            plc: String,
+        }
+        tokio::task::spawn_blocking(require_pds)
+            .await
+            .expect("the PDS is installed");
+        let mut failure = String::new();
+        // Another process may take the port before the PDS does.
+        for _ in 0..STARTS {
+            let data = temp_dir("onrecord-pds-");
+            let mut args = vec![
+                "start.mjs".to_owned(),
+                "--die-with-stdin".into(),
+                "--plc-port=0".into(),
+                format!("--pds-port={}", free_port()),
+                format!("--data={}", data.path().display()),
+            ];
+            if options.rate_limits {
+                args.push("--rate-limits".into());
+            }
+            args.extend(
+                options
+                    .firehose_poll_ms
+                    .map(|ms| format!("--firehose-poll={ms}")),
+            );
+            match Process::start::<Ready>(&args, &data.path().join("errors.log")).await {
+                Ok((process, ready)) => {
+                    return Self {
+                        url: ready.pds,
+                        plc_url: ready.plc,
+                        _process: process,
+                        _data: data,
+                    };
+                }
+                Err(why) => failure = why,
+            }
+        }
+        panic!("the PDS does not start: {failure}");
+    }
+
+    /// Where the PDS is, e.g. `http://localhost:2583`.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where its did:plc directory is.
+    #[must_use]
+    pub fn plc_url(&self) -> &str {
+        &self.plc_url
+    }
+
+    /// Makes an account. The handle is a name under `.test` whose first label has 3 to 18 characters.
+    pub async fn create_account(&self, handle: &str) -> Account {
+        let password = format!("password of {handle}");
+        let body = json!({ "handle": handle, "email": format!("{handle}@example.com"), "password": password });
+        let created = self
+            .post("com.atproto.server.createAccount", None, &body)
+            .await;
+        let did = created["did"].as_str().expect("a DID");
+        self.account(
+            did,
+            handle,
+            password,
+            created["accessJwt"].as_str().expect("a token"),
+        )
+        .await
+    }
+
+    /// Makes an account whose identity is a `did:web:localhost%3APORT`, and serves its document.
+    pub async fn create_did_web_account(&self, handle: &str) -> DidWebAccount {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Ready {
+            access_jwt: String,
+        }
+        let (password, port) = (format!("password of {handle}"), free_port());
+        let did = format!("did:web:localhost%3A{port}");
+        let args = [
+            "didweb.mjs",
+            &self.url,
+            handle,
+            &password,
+            &did,
+            &port.to_string(),
+        ]
+        .map(str::to_owned);
+        let errors = self._data.path().join(format!("didweb-{port}.log"));
+        let (process, ready) = match Process::start::<Ready>(&args, &errors).await {
+            Ok(started) => started,
+            Err(why) => panic!("no did:web account: {why}"),
+        };
+        DidWebAccount {
+            account: self
+                .account(&did, handle, password, &ready.access_jwt)
+                .await,
+            _process: process,
+        }
+    }
+
+    async fn account(&self, did: &str, handle: &str, password: String, token: &str) -> Account {
+        let made = self
+            .post(
+                "com.atproto.server.createAppPassword",
+                Some(token),
+                &json!({ "name": "test" }),
+            )
+            .await;
+        Account {
+            did: Did::parse(did).expect("a DID"),
+            handle: Handle::parse(handle).expect("a handle"),
+            password,
+            app_password: made["password"]
+                .as_str()
+                .expect("an app password")
+                .to_owned(),
+        }
+    }
+
+    /// Takes the account down, as the server's moderators do.
+    pub async fn take_down(&self, did: &Did) {
+        let body = json!({
+            "subject": { "$type": "com.atproto.admin.defs#repoRef", "did": did },
+            "takedown": { "applied": true },
+        });
+        let request = reqwest::Client::new()
+            .post(self.method("com.atproto.admin.updateSubjectStatus"))
+            .basic_auth("admin", Some("admin"))
+            .json(&body);
+        let answer = request.send().await.expect("the PDS answers");
+        assert!(
+            answer.status().is_success(),
+            "no takedown: {}",
+            answer.text().await.unwrap_or_default()
+        );
+    }
+
+    /// Calls a method with a JSON body, past the rate limits and past the code under test.
+    pub async fn post(&self, method: &str, token: Option<&str>, body: &Value) -> Value {
+        let mut request = reqwest::Client::new()
+            .post(self.method(method))
+            .header("x-ratelimit-bypass", "bypass")
+            .json(body);
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let answer = request.send().await.expect("the PDS answers");
+        let status = answer.status();
+        let text = answer.text().await.expect("the PDS answers in full");
+        assert!(status.is_success(), "{method}: {status} {text}");
+        serde_json::from_str(&text).unwrap_or(Value::Null)
+    }
+
+    fn method(&self, method: &str) -> String {
+        format!("{}/xrpc/{method}", self.url)
+    }
+}

