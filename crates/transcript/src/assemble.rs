@@ -66,6 +66,7 @@ pub fn assemble(
                 turns.push(Turn {
                     index: turns.len() + 1,
                     id,
+                    group,
                     role: message.role,
                     created_at: message.created_at,
                     model: None,

@@ -124,6 +124,9 @@ pub struct Turn {
     /// else derived from its place and time. Does not change when the conversation grows.
     #[serde(skip)]
     pub id: String,
+    /// The `id` of the turn it belongs to at [`crate::Grain::Turn`], where withholding is decided; its own there.
+    #[serde(skip)]
+    pub group: String,
     /// Who speaks.
     pub role: Role,
     /// When it happened: the time of its first message.

@@ -83,6 +83,7 @@ pub fn conversation(published: &Published) -> Conversation {
             turns.push(Turn {
                 index,
                 id: message.rkey.to_string(),
+                group: message.rkey.to_string(),
                 role,
                 created_at: time(&record.created_at),
                 model: record.model.clone(),

@@ -45,30 +45,41 @@ pub struct Encoded {
     pub lost: Vec<Loss>,
 }
 
-/// Makes the records of `reviewed` for `repo`.
+/// Where the session record of a conversation that started at `created_at` stands in `repo`: under the key it has already,
+/// else under one derived from its start and its `source` id, which every run derives alike.
 ///
-/// `source` names the conversation (for the clock id of its keys), `taken` says which keys in a collection belong to records
-/// that are not this conversation's.
+/// # Errors
+/// The time has no key.
+pub fn session_uri(
+    repo: &Did,
+    source: &str,
+    created_at: Timestamp,
+    known: &KnownKeys,
+    now: Timestamp,
+) -> Result<AtUri, Error> {
+    let slot = Slot { turn: 0, part: 0, time: created_at, known: known.session.clone() };
+    let key = keys::assign(&[slot], keys::clock_id(source), now, |_| false)?;
+    let key = key.into_iter().next().ok_or(Error::NoRoom { turn: 0, needed: 1 })?;
+    Ok(AtUri::parse(&format!("at://{repo}/{SESSION}/{key}"))?)
+}
+
+/// Makes the records of `reviewed` under the session at `uri` (see [`session_uri`]).
+///
+/// `source` names the conversation (for the clock id of its keys), `taken` says which message keys belong to records of
+/// other conversations.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn encode(
     reviewed: &Reviewed,
-    repo: &Did,
+    uri: AtUri,
     source: &str,
     known: &KnownKeys,
     now: Timestamp,
-    taken: impl Fn(&str, &Tid) -> bool,
+    taken: impl Fn(&Tid) -> bool,
 ) -> Result<Encoded, Error> {
-    let clock_id = keys::clock_id(source);
     let mut lost = Losses::default();
-
-    let slot = Slot { turn: 0, part: 0, time: reviewed.created_at(), known: known.session.clone() };
-    let session_key = keys::assign(&[slot], clock_id, now, |tid| taken(SESSION, tid))?
-        .pop()
-        .ok_or(Error::NoRoom { turn: 0, needed: 1 })?;
-    let rkey = Rkey::from(session_key);
-    let uri = AtUri::parse(&format!("at://{repo}/{SESSION}/{rkey}"))?;
+    let rkey = Rkey::parse(uri.rkey().unwrap_or_default())?;
     let session = SessionRecord {
         title: reviewed.title().filter(|t| !t.is_empty()).map(|t| lost.shorten("end of the title", t, TITLE)),
         description: reviewed
@@ -90,7 +101,7 @@ pub fn encode(
             pending.push((key, turn.index(), message));
         }
     }
-    let keys = keys::assign(&slots, clock_id, now, |tid| taken(MESSAGE, tid))?;
+    let keys = keys::assign(&slots, keys::clock_id(source), now, taken)?;
     records.reserve(pending.len());
     for (((id, part), index, message), key) in pending.into_iter().zip(keys) {
         records.push(record(Some(id), part, index, MESSAGE, Rkey::from(key), &message)?);

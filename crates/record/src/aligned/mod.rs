@@ -5,7 +5,7 @@ mod decode;
 mod encode;
 
 pub use decode::{Unreadable, conversation, published};
-pub use encode::{Encoded, KnownKeys, encode};
+pub use encode::{Encoded, KnownKeys, encode, session_uri};
 
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
 use serde::{Deserialize, Serialize};
