@@ -63,6 +63,10 @@ pub fn assemble(
                 } else {
                     format!("{id}#{seen}")
                 };
+                let group = match turns.last() {
+                    Some(last) if message.role == Role::Assistant && last.role == Role::Assistant => last.group.clone(),
+                    _ => id.clone(),
+                };
                 turns.push(Turn {
                     index: turns.len() + 1,
                     id,
