@@ -2,6 +2,23 @@
 //!
 //! Pure: values in, values and violations out.
 
+pub mod json;
+pub mod schema;
 pub mod syntax;
 
-pub use syntax::{AtUri, Cid, Datetime, Did, Handle, Nsid, Rkey, Tid};
+mod catalog;
+mod error;
+mod path;
+mod validate;
+mod view;
+
+pub use catalog::{Builder, Catalog};
+pub use error::{Error, Problem, UnknownLexicon};
+pub use json::Json;
+pub use schema::Lexicon;
+
+pub use syntax::{
+    AtIdentifier, AtUri, Cid, Datetime, Did, Handle, Language, Nsid, Rkey, SyntaxError, Tid,
+};
+pub use validate::{Checked, Rule, Violation};
+pub use view::{Data, ValueFields, View};

@@ -1,9 +1,36 @@
-//! Identifiers and string formats. The only door to each type is its `parse`.
+//! Identifiers and string formats. The only door to each type is its `parse`; the `is_valid_…`
+//! functions answer the same question without keeping the text.
 //! Source: the protocol's syntax specifications and its interop vectors.
 
-use std::{fmt, str::FromStr};
+#[macro_use]
+mod identifier;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+mod at_identifier;
+mod at_uri;
+mod cid;
+mod datetime;
+mod did;
+mod handle;
+mod language;
+mod nsid;
+mod rkey;
+mod tid;
+mod uri;
+
+#[cfg(test)]
+mod tests;
+
+pub use at_identifier::{AtIdentifier, is_valid_at_identifier};
+pub use at_uri::{AtUri, is_valid_at_uri};
+pub use cid::{Cid, is_valid_cid};
+pub use datetime::{Datetime, is_valid_datetime};
+pub use did::{Did, is_valid_did};
+pub use handle::{Handle, is_valid_handle};
+pub use language::{Language, is_valid_language};
+pub use nsid::{Nsid, is_valid_nsid};
+pub use rkey::{Rkey, is_valid_record_key};
+pub use tid::{Tid, is_valid_tid};
+pub use uri::is_valid_uri;
 
 /// A string that is not what it was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,98 +41,3 @@ pub struct SyntaxError {
     /// The rule it breaks.
     pub why: &'static str,
 }
-
-macro_rules! identifier {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $check:path) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(Box<str>);
-
-        impl $name {
-            /// Checks `s` against the specification.
-            pub fn parse(s: &str) -> Result<Self, SyntaxError> {
-                match $check(s) {
-                    Ok(()) => Ok(Self(s.into())),
-                    Err(why) => Err(SyntaxError { what: $what, why }),
-                }
-            }
-
-            /// The identifier as text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = SyntaxError;
-
-            fn from_str(s: &str) -> Result<Self, SyntaxError> {
-                Self::parse(s)
-            }
-        }
-
-        impl AsRef<str> for $name {
-            fn as_ref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                let s = String::deserialize(d)?;
-                Self::parse(&s).map_err(serde::de::Error::custom)
-            }
-        }
-    };
-}
-
-// STUB: accepts anything that is not empty; replaced by the real checks.
-fn stub(s: &str) -> Result<(), &'static str> {
-    if s.is_empty() { Err("it is empty") } else { Ok(()) }
-}
-
-identifier!(
-    /// A decentralised identifier, e.g. `did:plc:ewvi7nxzyoun6zhxrhs64oiz`.
-    Did, "DID", stub
-);
-identifier!(
-    /// A handle, e.g. `dana.example.com`.
-    Handle, "handle", stub
-);
-identifier!(
-    /// A namespaced identifier, e.g. `click.aligned.chat.message`.
-    Nsid, "NSID", stub
-);
-identifier!(
-    /// A record key.
-    Rkey, "record key", stub
-);
-identifier!(
-    /// A timestamp identifier: 13 characters of sortable base32.
-    Tid, "TID", stub
-);
-identifier!(
-    /// An at-uri: `at://AUTHORITY[/COLLECTION[/RKEY]]`.
-    AtUri, "at-uri", stub
-);
-identifier!(
-    /// A content identifier in its text form, as strict as records need it.
-    Cid, "CID", stub
-);
-identifier!(
-    /// A datetime: RFC 3339 and ISO 8601 at once, with a zone.
-    Datetime, "datetime", stub
-);
