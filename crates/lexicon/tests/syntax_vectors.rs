@@ -12,10 +12,8 @@ use std::{env, fs, path::PathBuf};
 use onrecord_lexicon::syntax;
 
 fn folder() -> Option<PathBuf> {
-    let shared = env::var_os("ONRECORD_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-        PathBuf::from,
-    );
+    let shared = env::var_os("ONRECORD_SHARED")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")), PathBuf::from);
     let folder = shared.join("interop/syntax");
     if folder.is_dir() {
         return Some(folder);
@@ -28,19 +26,12 @@ fn folder() -> Option<PathBuf> {
 fn judge(name: &str, is_valid: fn(&str) -> bool) {
     let Some(folder) = folder() else { return };
     let mut judged = 0;
-    for (kind, expected) in [
-        ("syntax_valid", true),
-        ("syntax_invalid", false),
-        ("parse_invalid", false),
-    ] {
+    for (kind, expected) in [("syntax_valid", true), ("syntax_invalid", false), ("parse_invalid", false)] {
         let Ok(text) = fs::read_to_string(folder.join(format!("{name}_{kind}.txt"))) else {
             continue;
         };
         // A line is a vector unless it is empty or a comment; its white space counts.
-        for line in text
-            .split('\n')
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
+        for line in text.split('\n').filter(|line| !line.is_empty() && !line.starts_with('#')) {
             assert_eq!(is_valid(line), expected, "{name}_{kind}: {line:?}");
             judged += 1;
         }

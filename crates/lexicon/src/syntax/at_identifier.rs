@@ -48,9 +48,5 @@ pub fn is_valid_at_identifier(s: &str) -> bool {
 
 pub(super) fn check(s: &str) -> Result<(), &'static str> {
     // No handle holds a colon, so the prefix decides.
-    if s.starts_with("did:") {
-        did::check(s)
-    } else {
-        handle::check(s)
-    }
+    if s.starts_with("did:") { did::check(s) } else { handle::check(s) }
 }

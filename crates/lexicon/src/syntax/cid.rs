@@ -72,8 +72,7 @@ impl From<&Cid> for cid::Cid {
     fn from(cid: &Cid) -> Self {
         let [_, codec, ..] = cid.to_bytes();
         let digest = cid.digest();
-        let hash =
-            cid::multihash::Multihash::wrap(u64::from(SHA2_256), &digest).unwrap_or_default();
+        let hash = cid::multihash::Multihash::wrap(u64::from(SHA2_256), &digest).unwrap_or_default();
         Self::new_v1(u64::from(codec), hash)
     }
 }
@@ -98,8 +97,7 @@ impl TryFrom<&cid::Cid> for Cid {
 pub fn is_valid_cid(s: &str) -> bool {
     (8..=256).contains(&s.len())
         && s.starts_with(is_base)
-        && s.bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'='))
+        && s.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'='))
 }
 
 /// The multibase registry's codes that are letters or digits.

@@ -57,9 +57,7 @@ impl From<Timestamp> for Datetime {
 impl Ord for Datetime {
     fn cmp(&self, other: &Self) -> Ordering {
         // Beyond nanoseconds, and among zones, the text decides, so that order agrees with equality.
-        scan(&self.0)
-            .cmp(&scan(&other.0))
-            .then_with(|| self.0.cmp(&other.0))
+        scan(&self.0).cmp(&scan(&other.0)).then_with(|| self.0.cmp(&other.0))
     }
 }
 
@@ -86,49 +84,14 @@ fn scan(s: &str) -> Result<(i64, i32), &'static str> {
     if s.len() > MAX_LEN {
         return Err("it is longer than 64 bytes");
     }
-    let [
-        y1,
-        y2,
-        y3,
-        y4,
-        b'-',
-        mo1,
-        mo2,
-        b'-',
-        d1,
-        d2,
-        b'T',
-        h1,
-        h2,
-        b':',
-        mi1,
-        mi2,
-        b':',
-        s1,
-        s2,
-        rest @ ..,
-    ] = s.as_bytes()
+    let [y1, y2, y3, y4, b'-', mo1, mo2, b'-', d1, d2, b'T', h1, h2, b':', mi1, mi2, b':', s1, s2, rest @ ..] =
+        s.as_bytes()
     else {
         return Err(SHAPE);
     };
     let two = |tens: &u8, ones: &u8| Some(digit(*tens)? * 10 + digit(*ones)?);
-    let (
-        Some(century),
-        Some(of_century),
-        Some(month),
-        Some(day),
-        Some(hour),
-        Some(minute),
-        Some(second),
-    ) = (
-        two(y1, y2),
-        two(y3, y4),
-        two(mo1, mo2),
-        two(d1, d2),
-        two(h1, h2),
-        two(mi1, mi2),
-        two(s1, s2),
-    )
+    let (Some(century), Some(of_century), Some(month), Some(day), Some(hour), Some(minute), Some(second)) =
+        (two(y1, y2), two(y3, y4), two(mo1, mo2), two(d1, d2), two(h1, h2), two(mi1, mi2), two(s1, s2))
     else {
         return Err(SHAPE);
     };
@@ -161,8 +124,7 @@ fn scan(s: &str) -> Result<(i64, i32), &'static str> {
         }
         _ => return Err(ZONE),
     };
-    let instant =
-        days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    let instant = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
     if !(FIRST_SECOND..=LAST_SECOND).contains(&instant) {
         return Err("in UTC it is outside the years 0000 to 9999");
     }
@@ -175,9 +137,7 @@ fn scan_fraction(fraction: &[u8]) -> Result<(i32, &[u8]), &'static str> {
     let Some((digits, rest)) = fraction.split_at_checked(len).filter(|_| len > 0) else {
         return Err("no digit follows the dot");
     };
-    let nanosecond = (0..9).fold(0, |sum, place| {
-        sum * 10 + digits.get(place).map_or(0, |b| i32::from(b - b'0'))
-    });
+    let nanosecond = (0..9).fold(0, |sum, place| sum * 10 + digits.get(place).map_or(0, |b| i32::from(b - b'0')));
     Ok((nanosecond, rest))
 }
 
@@ -196,11 +156,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
 
 /// Days of the proleptic Gregorian calendar. Counts years from March, so that the leap day comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     // 0000-03-01 is 719 468 days before 1970-01-01.
     year * 365 + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468

@@ -24,10 +24,7 @@ impl Did {
 
     fn parts(&self) -> (&str, &str) {
         // Both separators are there: `check` saw them.
-        self.0
-            .strip_prefix("did:")
-            .and_then(|rest| rest.split_once(':'))
-            .unwrap_or_default()
+        self.0.strip_prefix("did:").and_then(|rest| rest.split_once(':')).unwrap_or_default()
     }
 }
 
@@ -56,10 +53,7 @@ pub(super) fn check(s: &str) -> Result<(), &'static str> {
         Some(_) => {}
     }
     // What stands after a `%` is left alone: implementations compare DIDs byte by byte and do not decode them.
-    if !id
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'%' | b'-'))
-    {
+    if !id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'%' | b'-')) {
         return Err("the identifier holds a character other than letters, digits and \"._:%-\"");
     }
     Ok(())

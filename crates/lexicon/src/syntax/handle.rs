@@ -51,10 +51,7 @@ pub(super) fn check_label(label: &[u8]) -> Result<(), &'static str> {
     if label.len() > MAX_LABEL_LEN {
         return Err("a label is longer than 63 bytes");
     }
-    if !label
-        .iter()
-        .all(|&b| b.is_ascii_alphanumeric() || b == b'-')
-    {
+    if !label.iter().all(|&b| b.is_ascii_alphanumeric() || b == b'-') {
         return Err("a label holds a character other than letters, digits and \"-\"");
     }
     if *first == b'-' || *last == b'-' {

@@ -44,52 +44,35 @@ pub(super) fn check(s: &str) -> Result<(), &'static str> {
         return Ok(());
     }
     let mut subtags = s.split('-').peekable();
-    if !s
-        .split('-')
-        .all(|t| (1..=8).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_alphanumeric()))
-    {
+    if !s.split('-').all(|t| (1..=8).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_alphanumeric())) {
         return Err("a subtag is not made of one to eight letters and digits");
     }
     let language = subtags.next().unwrap_or_default();
     if is_private(language) {
-        return if subtags.next().is_some() {
-            Ok(())
-        } else {
-            Err("nothing follows the \"x\"")
-        };
+        return if subtags.next().is_some() { Ok(()) } else { Err("nothing follows the \"x\"") };
     }
     // The protocol wants the language itself in lower case, and none of the reserved longer forms.
     if !(2..=3).contains(&language.len()) || !language.bytes().all(|b| b.is_ascii_lowercase()) {
         return Err("the language is not two or three lower-case letters");
     }
     for _ in 0..3 {
-        if subtags
-            .next_if(|t| t.len() == 3 && is_alphabetic(t))
-            .is_none()
-        {
+        if subtags.next_if(|t| t.len() == 3 && is_alphabetic(t)).is_none() {
             break;
         }
     }
     let _script = subtags.next_if(|t| t.len() == 4 && is_alphabetic(t));
-    let _region = subtags.next_if(|t| {
-        t.len() == 2 && is_alphabetic(t) || t.len() == 3 && t.bytes().all(|b| b.is_ascii_digit())
-    });
+    let _region =
+        subtags.next_if(|t| t.len() == 2 && is_alphabetic(t) || t.len() == 3 && t.bytes().all(|b| b.is_ascii_digit()));
     let mut variants: Vec<&str> = Vec::new();
     while let Some(variant) = subtags.next_if(|t| is_variant(t)) {
-        if variants
-            .iter()
-            .any(|seen| seen.eq_ignore_ascii_case(variant))
-        {
+        if variants.iter().any(|seen| seen.eq_ignore_ascii_case(variant)) {
             return Err("a variant is repeated");
         }
         variants.push(variant);
     }
     let mut extensions: Vec<&str> = Vec::new();
     while let Some(singleton) = subtags.next_if(|t| t.len() == 1 && !is_private(t)) {
-        if extensions
-            .iter()
-            .any(|seen| seen.eq_ignore_ascii_case(singleton))
-        {
+        if extensions.iter().any(|seen| seen.eq_ignore_ascii_case(singleton)) {
             return Err("an extension is repeated");
         }
         extensions.push(singleton);

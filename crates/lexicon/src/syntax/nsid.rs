@@ -17,9 +17,7 @@ impl Nsid {
     /// The authority as written: everything but the last segment, e.g. `click.aligned.chat`.
     #[must_use]
     pub fn authority(&self) -> &str {
-        self.0
-            .rsplit_once('.')
-            .map_or("", |(authority, _)| authority)
+        self.0.rsplit_once('.').map_or("", |(authority, _)| authority)
     }
 
     /// The authority as a domain name in lower case, e.g. `chat.aligned.click`.

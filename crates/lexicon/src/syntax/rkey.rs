@@ -40,10 +40,7 @@ pub(super) fn check(s: &str) -> Result<(), &'static str> {
     if s == "." || s == ".." {
         return Err("\".\" and \"..\" are reserved");
     }
-    if !s
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b':' | b'~'))
-    {
+    if !s.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b':' | b'~')) {
         return Err("it holds a character other than letters, digits and \".-_:~\"");
     }
     Ok(())

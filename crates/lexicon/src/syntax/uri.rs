@@ -18,10 +18,7 @@ pub fn is_valid_uri(s: &str) -> bool {
     };
     scheme.len() <= MAX_SCHEME_LEN
         && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-'))
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-'))
         && !matches!(rest, "" | "//")
-        && (rest.bytes().all(|b| b.is_ascii_graphic())
-            || !rest.chars().any(|c| c.is_whitespace() || c.is_control()))
+        && (rest.bytes().all(|b| b.is_ascii_graphic()) || !rest.chars().any(|c| c.is_whitespace() || c.is_control()))
 }
