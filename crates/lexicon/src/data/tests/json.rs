@@ -68,6 +68,7 @@ fn what_the_model_cannot_hold_is_refused() {
     };
     for (json, fault) in [
         (json!(0.5), Fault::Float),
+        (json!(-0.5), Fault::Float),
         (json!(9_007_199_254_740_992_i64), Fault::IntegerRange),
         (json!(-9_007_199_254_740_992_i64), Fault::IntegerRange),
         (json!(u64::MAX), Fault::IntegerRange),
