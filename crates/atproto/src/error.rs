@@ -41,9 +41,7 @@ pub enum Error {
         tried: String,
     },
     /// DNS names several DIDs for one handle, which the protocol counts as none.
-    #[error(
-        "DNS names more than one DID for the handle {handle}; its owner must remove all but one"
-    )]
+    #[error("DNS names more than one DID for the handle {handle}; its owner must remove all but one")]
     ConflictingHandle {
         /// The handle.
         handle: Handle,
@@ -306,10 +304,9 @@ impl Error {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { .. }
-            | Self::Interrupted { .. }
-            | Self::TimedOut { .. }
-            | Self::RateLimited { .. } => true,
+            Self::Unreachable { .. } | Self::Interrupted { .. } | Self::TimedOut { .. } | Self::RateLimited { .. } => {
+                true
+            }
             Self::Server { status, .. } => *status != 501,
             Self::NotAnXrpcServer { status, .. } => *status >= 500,
             _ => false,
@@ -340,10 +337,7 @@ mod tests {
 
     #[test]
     fn a_page_is_ambiguous_only_where_the_request_may_have_passed() {
-        let page = |status| Error::NotAnXrpcServer {
-            host: "pds.example".into(),
-            status,
-        };
+        let page = |status| Error::NotAnXrpcServer { host: "pds.example".into(), status };
         assert!(page(200).is_ambiguous());
         assert!(page(502).is_ambiguous());
         assert!(!page(404).is_ambiguous());

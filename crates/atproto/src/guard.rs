@@ -28,19 +28,13 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn new(config: &Config) -> Self {
-        Self {
-            allow_local: config.allow_local,
-            hosts: Arc::new(config.hosts.clone()),
-        }
+        Self { allow_local: config.allow_local, hosts: Arc::new(config.hosts.clone()) }
     }
 
     /// Checks all of a URL that can be checked without resolving its host.
     pub(crate) fn check(&self, url: &Url) -> Result<(), Error> {
         self.check_url(url)
-            .map_err(|Refusal(why)| Error::AddressRefused {
-                host: url.host_str().unwrap_or_default().into(),
-                why,
-            })
+            .map_err(|Refusal(why)| Error::AddressRefused { host: url.host_str().unwrap_or_default().into(), why })
     }
 
     fn check_url(&self, url: &Url) -> Result<(), Refusal> {
@@ -78,11 +72,7 @@ impl Guard {
     /// The same for a host's name, as it stands in a handle or a did:web.
     pub(crate) fn is_local_host(&self, name: &str) -> bool {
         self.allow_local
-            && (is_local_name(name)
-                || self
-                    .hosts
-                    .get(name)
-                    .is_some_and(|address| address.ip().is_loopback()))
+            && (is_local_name(name) || self.hosts.get(name).is_some_and(|address| address.ip().is_loopback()))
     }
 
     fn check_ip(&self, ip: IpAddr) -> Result<(), Refusal> {
@@ -95,10 +85,7 @@ impl Guard {
     }
 
     /// The addresses that may be connected to; a refusal if a name has none but others.
-    fn permitted(
-        &self,
-        found: impl Iterator<Item = SocketAddr>,
-    ) -> Result<Vec<SocketAddr>, Refusal> {
+    fn permitted(&self, found: impl Iterator<Item = SocketAddr>) -> Result<Vec<SocketAddr>, Refusal> {
         let mut refusal = Refusal("the name has no address");
         let mut permitted = Vec::new();
         for address in found {
@@ -107,11 +94,7 @@ impl Guard {
                 Err(why) => refusal = why,
             }
         }
-        if permitted.is_empty() {
-            Err(refusal)
-        } else {
-            Ok(permitted)
-        }
+        if permitted.is_empty() { Err(refusal) } else { Ok(permitted) }
     }
 }
 
@@ -179,9 +162,7 @@ fn reach_v6(ip: Ipv6Addr) -> Reach {
     match ip.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => Reach::Loopback,
         // IPv4-mapped, NAT64 and 6to4 addresses reach what they embed.
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            embedded(high, low)
-        }
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, high, low, ..] => match embedded(high, low) {
             Reach::Public => Reach::Public,
             Reach::Loopback | Reach::Private(_) => RESERVED,
@@ -200,10 +181,7 @@ mod tests {
     use super::*;
 
     fn guard(allow_local: bool) -> Guard {
-        Guard::new(&Config {
-            allow_local,
-            ..Config::default()
-        })
+        Guard::new(&Config { allow_local, ..Config::default() })
     }
 
     fn allows(guard: &Guard, url: &str) -> bool {
@@ -249,36 +227,17 @@ mod tests {
             "[2001::1]",
             "[fec0::1]",
         ] {
-            assert!(
-                !allows(&guard(false), &format!("https://{host}/")),
-                "{host}"
-            );
+            assert!(!allows(&guard(false), &format!("https://{host}/")), "{host}");
         }
     }
 
     #[test]
     fn public_addresses_and_names_are_allowed_over_https_only() {
-        for host in [
-            "example.com",
-            "1.1.1.1",
-            "172.32.0.1",
-            "100.128.0.1",
-            "[2606:4700::1111]",
-            "[64:ff9b::101:101]",
-        ] {
+        for host in ["example.com", "1.1.1.1", "172.32.0.1", "100.128.0.1", "[2606:4700::1111]", "[64:ff9b::101:101]"] {
             for allow_local in [false, true] {
-                assert!(
-                    allows(&guard(allow_local), &format!("https://{host}/")),
-                    "{host}"
-                );
-                assert!(
-                    allows(&guard(allow_local), &format!("https://{host}:8443/")),
-                    "{host}"
-                );
-                assert!(
-                    !allows(&guard(allow_local), &format!("http://{host}/")),
-                    "{host}"
-                );
+                assert!(allows(&guard(allow_local), &format!("https://{host}/")), "{host}");
+                assert!(allows(&guard(allow_local), &format!("https://{host}:8443/")), "{host}");
+                assert!(!allows(&guard(allow_local), &format!("http://{host}/")), "{host}");
             }
         }
     }
@@ -289,25 +248,16 @@ mod tests {
             assert!(allows(&guard(true), &format!("http://{host}/")), "{host}");
             assert!(allows(&guard(true), &format!("https://{host}/")), "{host}");
         }
-        for host in [
-            "10.0.0.1",
-            "192.168.0.1",
-            "169.254.169.254",
-            "[fe80::1]",
-            "[fd00::1]",
-        ] {
+        for host in ["10.0.0.1", "192.168.0.1", "169.254.169.254", "[fe80::1]", "[fd00::1]"] {
             assert!(!allows(&guard(true), &format!("https://{host}/")), "{host}");
         }
     }
 
     #[test]
     fn credentials_and_other_schemes_are_refused() {
-        for url in [
-            "https://user@example.com/",
-            "https://:pass@example.com/",
-            "ftp://example.com/",
-            "file:///etc/passwd",
-        ] {
+        for url in
+            ["https://user@example.com/", "https://:pass@example.com/", "ftp://example.com/", "file:///etc/passwd"]
+        {
             assert!(!allows(&guard(true), url), "{url}");
         }
     }
@@ -316,14 +266,8 @@ mod tests {
     fn a_name_with_only_private_addresses_is_refused_and_a_mixed_one_keeps_the_public() {
         let at = |ip: &str| SocketAddr::new(ip.parse().unwrap(), 0);
         let guard = guard(false);
-        assert_eq!(
-            guard.permitted([at("10.0.0.1"), at("127.0.0.1")].into_iter()),
-            Err(LOOPBACK)
-        );
-        assert_eq!(
-            guard.permitted([at("10.0.0.1"), at("1.1.1.1")].into_iter()),
-            Ok(vec![at("1.1.1.1")])
-        );
+        assert_eq!(guard.permitted([at("10.0.0.1"), at("127.0.0.1")].into_iter()), Err(LOOPBACK));
+        assert_eq!(guard.permitted([at("10.0.0.1"), at("1.1.1.1")].into_iter()), Ok(vec![at("1.1.1.1")]));
         assert!(guard.permitted(std::iter::empty()).is_err());
     }
 }

@@ -26,11 +26,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn is_json(&self) -> bool {
-        let named = self
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
+        let named = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         named.to_ascii_lowercase().contains("json")
     }
 }
@@ -52,26 +48,23 @@ impl Http {
             // A proxy would resolve names out of the guard's sight, and is found through the environment.
             .no_proxy()
             .build()
-            .map_err(|error| Error::Setup {
-                why: root_cause(&error),
-            })?;
+            .map_err(|error| Error::Setup { why: root_cause(&error) })?;
         Ok(Self { client, guard })
     }
 
-    pub(crate) fn get(&self, url: Url) -> RequestBuilder {
-        self.client.get(url)
+    pub(crate) fn get(&self, url: Url) -> Result<RequestBuilder> {
+        self.guard.check(&url)?;
+        Ok(self.client.get(url))
     }
 
-    pub(crate) fn post(&self, url: Url) -> RequestBuilder {
-        self.client.post(url)
+    pub(crate) fn post(&self, url: Url) -> Result<RequestBuilder> {
+        self.guard.check(&url)?;
+        Ok(self.client.post(url))
     }
 
     /// Sends the request and reads at most `limit` bytes of the answer.
     pub(crate) async fn exchange(&self, request: RequestBuilder, limit: usize) -> Result<Answer> {
-        let request = request.build().map_err(|error| Error::Setup {
-            why: root_cause(&error),
-        })?;
-        self.guard.check(request.url())?;
+        let request = request.build().map_err(|error| Error::Setup { why: root_cause(&error) })?;
         let host = host_of(request.url());
         let failed = |error: reqwest::Error| transport_error(&host, &error);
         let mut response = self.client.execute(request).await.map_err(failed)?;
@@ -83,30 +76,20 @@ impl Http {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Answer {
-            status,
-            headers,
-            body,
-        })
+        Ok(Answer { status, headers, body })
     }
 
     /// Gets a plain document, following a few redirects, each through the guard.
     pub(crate) async fn document(&self, mut url: Url, limit: usize) -> Result<Answer> {
         for _ in 0..MAX_REDIRECTS {
-            let answer = self.exchange(self.get(url.clone()), limit).await?;
-            let target = answer
-                .headers
-                .get(LOCATION)
-                .and_then(|value| value.to_str().ok());
+            let answer = self.exchange(self.get(url.clone())?, limit).await?;
+            let target = answer.headers.get(LOCATION).and_then(|value| value.to_str().ok());
             match target.and_then(|target| url.join(target).ok()) {
                 Some(target) if answer.status.is_redirection() => url = target,
                 _ => return Ok(answer),
             }
         }
-        Err(Error::Unreachable {
-            host: host_of(&url),
-            why: "too many redirects".into(),
-        })
+        Err(Error::Unreachable { host: host_of(&url), why: "too many redirects".into() })
     }
 }
 
@@ -124,21 +107,11 @@ fn transport_error(host: &str, error: &reqwest::Error) -> Error {
     if let Some(Refusal(why)) = find_refusal(error) {
         Error::AddressRefused { host, why }
     } else if error.is_connect() {
-        Error::Unreachable {
-            host,
-            why: if error.is_timeout() {
-                "no answer".into()
-            } else {
-                root_cause(error)
-            },
-        }
+        Error::Unreachable { host, why: if error.is_timeout() { "no answer".into() } else { root_cause(error) } }
     } else if error.is_timeout() {
         Error::TimedOut { host }
     } else {
-        Error::Interrupted {
-            host,
-            why: root_cause(error),
-        }
+        Error::Interrupted { host, why: root_cause(error) }
     }
 }
 

@@ -33,7 +33,5 @@ pub use rate::RateLimit;
 pub use repo::{Commit, Page, Record, RecordPages, Repo, RepoDescription, ServerDescription};
 pub use secret::Secret;
 pub use session::{Session, Tokens};
-pub use writes::{
-    Action, Applied, EncodedWrites, MAX_WRITES, MAX_WRITES_BYTES, Room, Write, Written, fill_batch,
-};
+pub use writes::{Action, Applied, EncodedWrites, MAX_WRITES, MAX_WRITES_BYTES, Room, Write, Written, fill_batch};
 pub use xrpc::Client;

@@ -44,8 +44,7 @@ impl RateLimit {
             limit: number("ratelimit-limit")?,
             remaining: number("ratelimit-remaining")?,
             reset: reset(),
-            policy: text(headers, "ratelimit-policy")
-                .map(|policy| policy.chars().take(100).collect()),
+            policy: text(headers, "ratelimit-policy").map(|policy| policy.chars().take(100).collect()),
         })
     }
 }
@@ -56,9 +55,7 @@ pub(crate) fn retry_at(headers: &HeaderMap, now: Timestamp) -> Option<Timestamp>
         let value = text(headers, "retry-after")?;
         match value.parse::<u32>() {
             Ok(seconds) => after(now, seconds.into()),
-            Err(_) => jiff::fmt::rfc2822::parse(value)
-                .ok()
-                .map(|at| at.timestamp()),
+            Err(_) => jiff::fmt::rfc2822::parse(value).ok().map(|at| at.timestamp()),
         }
     };
     retry_after().or_else(|| RateLimit::parse(headers, now)?.reset)
@@ -69,10 +66,7 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-            .collect()
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
     }
 
     fn now() -> Timestamp {
@@ -104,17 +98,10 @@ mod tests {
     #[test]
     fn a_small_reset_counts_from_now() {
         let limit = RateLimit::parse(
-            &headers(&[
-                ("ratelimit-limit", "10"),
-                ("ratelimit-remaining", "0"),
-                ("ratelimit-reset", "90"),
-            ]),
+            &headers(&[("ratelimit-limit", "10"), ("ratelimit-remaining", "0"), ("ratelimit-reset", "90")]),
             now(),
         );
-        assert_eq!(
-            limit.unwrap().reset,
-            Some("2026-11-30T12:01:30Z".parse().unwrap())
-        );
+        assert_eq!(limit.unwrap().reset, Some("2026-11-30T12:01:30Z".parse().unwrap()));
     }
 
     #[test]
@@ -127,26 +114,11 @@ mod tests {
 
     #[test]
     fn retry_after_is_seconds_or_a_date_and_goes_before_the_reset() {
-        let at = |pairs: &[(&'static str, &str)]| {
-            retry_at(&headers(pairs), now()).map(|at| at.to_string())
-        };
-        assert_eq!(
-            at(&[("retry-after", "30")]).as_deref(),
-            Some("2026-11-30T12:00:30Z")
-        );
-        assert_eq!(
-            at(&[("retry-after", "Mon, 30 Nov 2026 12:05:00 GMT")]).as_deref(),
-            Some("2026-11-30T12:05:00Z")
-        );
-        let reset = [
-            ("ratelimit-limit", "1"),
-            ("ratelimit-remaining", "0"),
-            ("ratelimit-reset", "5"),
-        ];
+        let at = |pairs: &[(&'static str, &str)]| retry_at(&headers(pairs), now()).map(|at| at.to_string());
+        assert_eq!(at(&[("retry-after", "30")]).as_deref(), Some("2026-11-30T12:00:30Z"));
+        assert_eq!(at(&[("retry-after", "Mon, 30 Nov 2026 12:05:00 GMT")]).as_deref(), Some("2026-11-30T12:05:00Z"));
+        let reset = [("ratelimit-limit", "1"), ("ratelimit-remaining", "0"), ("ratelimit-reset", "5")];
         assert_eq!(at(&reset).as_deref(), Some("2026-11-30T12:00:05Z"));
-        assert_eq!(
-            at(&[("retry-after", "1"), reset[0], reset[1], reset[2]]).as_deref(),
-            Some("2026-11-30T12:00:01Z")
-        );
+        assert_eq!(at(&[("retry-after", "1"), reset[0], reset[1], reset[2]]).as_deref(), Some("2026-11-30T12:00:01Z"));
     }
 }

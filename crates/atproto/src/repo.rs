@@ -102,11 +102,7 @@ impl Client {
     /// The repository `did` on the server `pds`.
     #[must_use]
     pub fn repo_at(&self, did: &Did, pds: &Url) -> Repo {
-        Repo {
-            client: self.clone(),
-            did: did.clone(),
-            pds: pds.clone(),
-        }
+        Repo { client: self.clone(), did: did.clone(), pds: pds.clone() }
     }
 
     /// What `server` says about itself.
@@ -114,8 +110,7 @@ impl Client {
     /// # Errors
     /// All that can befall a request.
     pub async fn describe_server(&self, server: &Url) -> Result<ServerDescription> {
-        self.query(&Call::new(server, "com.atproto.server.describeServer"))
-            .await
+        self.query(&Call::new(server, "com.atproto.server.describeServer")).await
     }
 }
 
@@ -135,26 +130,14 @@ impl Repo {
     /// All records of a collection, page by page; newest first, or oldest first with `reverse`.
     #[must_use]
     pub fn list_records(&self, collection: &Nsid, reverse: bool) -> RecordPages {
-        RecordPages {
-            repo: self.clone(),
-            collection: collection.clone(),
-            reverse,
-            next: Next::Page(None),
-            pages: 0,
-        }
+        RecordPages { repo: self.clone(), collection: collection.clone(), reverse, next: Next::Page(None), pages: 0 }
     }
 
     /// At most `limit` (and 100) records of a collection, after `cursor`; see [`Repo::list_records`].
     ///
     /// # Errors
     /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], and all that can befall a request.
-    pub async fn list_page(
-        &self,
-        collection: &Nsid,
-        limit: u8,
-        cursor: Option<&str>,
-        reverse: bool,
-    ) -> Result<Page> {
+    pub async fn list_page(&self, collection: &Nsid, limit: u8, cursor: Option<&str>, reverse: bool) -> Result<Page> {
         let mut limit = limit.clamp(1, MAX_PAGE);
         loop {
             match self.list_once(collection, limit, cursor, reverse).await {
@@ -164,41 +147,20 @@ impl Repo {
         }
     }
 
-    async fn list_once(
-        &self,
-        collection: &Nsid,
-        limit: u8,
-        cursor: Option<&str>,
-        reverse: bool,
-    ) -> Result<Page> {
+    async fn list_once(&self, collection: &Nsid, limit: u8, cursor: Option<&str>, reverse: bool) -> Result<Page> {
         #[derive(Deserialize)]
         struct Wire {
             records: Vec<RecordWire>,
             cursor: Option<String>,
         }
         let limit = limit.to_string();
-        let mut params = vec![
-            ("repo", self.did.as_str()),
-            ("collection", collection.as_str()),
-            ("limit", &*limit),
-        ];
+        let mut params = vec![("repo", self.did.as_str()), ("collection", collection.as_str()), ("limit", &*limit)];
         params.extend(cursor.map(|cursor| ("cursor", cursor)));
         params.extend(reverse.then_some(("reverse", "true")));
         let call = self.call("com.atproto.repo.listRecords", &params, PAGE_ANSWER);
-        let wire: Wire = self
-            .client
-            .query(&call)
-            .await
-            .map_err(|error| self.named(error))?;
+        let wire: Wire = self.client.query(&call).await.map_err(|error| self.named(error))?;
         let record = |record| self.record(&call, collection, record);
-        Ok(Page {
-            records: wire
-                .records
-                .into_iter()
-                .map(record)
-                .collect::<Result<_>>()?,
-            cursor: wire.cursor,
-        })
+        Ok(Page { records: wire.records.into_iter().map(record).collect::<Result<_>>()?, cursor: wire.cursor })
     }
 
     /// One record; none if the repository holds none there.
@@ -206,20 +168,12 @@ impl Repo {
     /// # Errors
     /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], and all that can befall a request.
     pub async fn get_record(&self, collection: &Nsid, rkey: &Rkey) -> Result<Option<Record>> {
-        let params = [
-            ("repo", self.did.as_str()),
-            ("collection", collection.as_str()),
-            ("rkey", rkey.as_str()),
-        ];
+        let params = [("repo", self.did.as_str()), ("collection", collection.as_str()), ("rkey", rkey.as_str())];
         let call = self.call("com.atproto.repo.getRecord", &params, RECORD_ANSWER);
         match self.client.query::<RecordWire>(&call).await {
             Ok(wire) => {
                 let record = self.record(&call, collection, wire)?;
-                if record.rkey == *rkey {
-                    Ok(Some(record))
-                } else {
-                    Err(call.bad_answer("another record"))
-                }
+                if record.rkey == *rkey { Ok(Some(record)) } else { Err(call.bad_answer("another record")) }
             }
             Err(Error::Rejected { error, .. }) if error == "RecordNotFound" => Ok(None),
             Err(error) => Err(self.named(error)),
@@ -232,15 +186,8 @@ impl Repo {
     /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], and all that can befall a request.
     pub async fn latest_commit(&self) -> Result<Commit> {
         let params = [("did", self.did.as_str())];
-        let call = self.call(
-            "com.atproto.sync.getLatestCommit",
-            &params,
-            crate::xrpc::SMALL_ANSWER,
-        );
-        self.client
-            .query(&call)
-            .await
-            .map_err(|error| self.named(error))
+        let call = self.call("com.atproto.sync.getLatestCommit", &params, crate::xrpc::SMALL_ANSWER);
+        self.client.query(&call).await.map_err(|error| self.named(error))
     }
 
     /// What the server says about the repository.
@@ -249,28 +196,12 @@ impl Repo {
     /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], and all that can befall a request.
     pub async fn describe(&self) -> Result<RepoDescription> {
         let params = [("repo", self.did.as_str())];
-        let call = self.call(
-            "com.atproto.repo.describeRepo",
-            &params,
-            crate::xrpc::SMALL_ANSWER,
-        );
-        self.client
-            .query(&call)
-            .await
-            .map_err(|error| self.named(error))
+        let call = self.call("com.atproto.repo.describeRepo", &params, crate::xrpc::SMALL_ANSWER);
+        self.client.query(&call).await.map_err(|error| self.named(error))
     }
 
-    fn call<'a>(
-        &'a self,
-        method: &'static str,
-        params: &'a [(&'static str, &'a str)],
-        limit: usize,
-    ) -> Call<'a> {
-        Call {
-            params,
-            limit,
-            ..Call::new(&self.pds, method)
-        }
+    fn call<'a>(&'a self, method: &'static str, params: &'a [(&'static str, &'a str)], limit: usize) -> Call<'a> {
+        Call { params, limit, ..Call::new(&self.pds, method) }
     }
 
     /// Checks that an answered record is one of this repository and collection.
@@ -283,30 +214,16 @@ impl Repo {
             .and_then(|rest| rest.strip_prefix(collection.as_str())?.strip_prefix('/'))
             .and_then(|rkey| Rkey::parse(rkey).ok())
             .ok_or_else(|| call.bad_answer("a record of another repository or collection"))?;
-        let cid = wire
-            .cid
-            .ok_or_else(|| call.bad_answer("a record without its CID"))?;
-        Ok(Record {
-            uri: wire.uri,
-            rkey,
-            cid,
-            value: wire.value,
-        })
+        let cid = wire.cid.ok_or_else(|| call.bad_answer("a record without its CID"))?;
+        Ok(Record { uri: wire.uri, rkey, cid, value: wire.value })
     }
 
     fn named(&self, error: Error) -> Error {
-        let Error::Rejected {
-            error: name,
-            message,
-            ..
-        } = &error
-        else {
+        let Error::Rejected { error: name, message, .. } = &error else {
             return error;
         };
-        let unavailable = |status: &str| Error::AccountUnavailable {
-            account: self.did.to_string(),
-            status: status.into(),
-        };
+        let unavailable =
+            |status: &str| Error::AccountUnavailable { account: self.did.to_string(), status: status.into() };
         match name.as_str() {
             "RepoTakendown" | "AccountTakedown" => unavailable("takendown"),
             "RepoSuspended" | "AccountSuspended" => unavailable("suspended"),
@@ -319,10 +236,7 @@ impl Repo {
     }
 
     fn unknown(&self) -> Error {
-        Error::UnknownRepo {
-            host: host_of(&self.pds),
-            repo: self.did.clone(),
-        }
+        Error::UnknownRepo { host: host_of(&self.pds), repo: self.did.clone() }
     }
 }
 
@@ -351,10 +265,7 @@ impl RecordPages {
         let Next::Page(cursor) = &self.next else {
             return Ok(None);
         };
-        let page = self
-            .repo
-            .list_page(&self.collection, MAX_PAGE, cursor.as_deref(), self.reverse)
-            .await?;
+        let page = self.repo.list_page(&self.collection, MAX_PAGE, cursor.as_deref(), self.reverse).await?;
         self.pages += 1;
         if page.cursor.is_some() && (page.cursor == *cursor || self.pages >= MAX_PAGES) {
             return Err(Error::BadAnswer {
@@ -388,8 +299,6 @@ impl RepoDescription {
     /// The handle, if the server has checked it and it is well-formed.
     #[must_use]
     pub fn checked_handle(&self) -> Option<Handle> {
-        self.handle_is_correct
-            .then(|| Handle::parse(&self.handle).ok())
-            .flatten()
+        self.handle_is_correct.then(|| Handle::parse(&self.handle).ok()).flatten()
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
 use crate::{
-    Applied, BoxError, Client, EncodedWrites, Error, Identity, RateLimit, Repo, Result, Secret,
-    Write, error::quote, http::host_of, writes::AppliedWire, xrpc::Call,
+    Applied, BoxError, Client, EncodedWrites, Error, Identity, RateLimit, Repo, Result, Secret, Write, error::quote,
+    http::host_of, writes::AppliedWire, xrpc::Call,
 };
 
 /// What a session is made of: keep it in the keyring, and resume with it.
@@ -28,9 +28,7 @@ pub struct Tokens {
 
 impl Tokens {
     fn account(&self) -> String {
-        self.handle
-            .as_ref()
-            .map_or_else(|| self.did.to_string(), Handle::to_string)
+        self.handle.as_ref().map_or_else(|| self.did.to_string(), Handle::to_string)
     }
 }
 
@@ -68,40 +66,30 @@ impl Client {
     /// # Errors
     /// [`Error::WrongPassword`], [`Error::AuthFactorRequired`], [`Error::AccountUnavailable`], [`Error::RateLimited`],
     /// [`Error::DidMismatch`] if the server signs in someone else, and all that can befall a request.
-    pub async fn login(
-        &self,
-        account: &Identity,
-        password: &Secret,
-        code: Option<&str>,
-    ) -> Result<Session> {
-        let name = account
-            .handle
-            .as_ref()
-            .map_or_else(|| account.did.to_string(), Handle::to_string);
-        let mut body =
-            serde_json::json!({ "identifier": account.did, "password": password.expose() });
+    pub async fn login(&self, account: &Identity, password: &Secret, code: Option<&str>) -> Result<Session> {
+        let name = account.handle.as_ref().map_or_else(|| account.did.to_string(), Handle::to_string);
+        // By handle where there is one: the reference PDS lower-cases the identifier, and a did:web's port is in capitals.
+        let mut body = serde_json::json!({ "identifier": name, "password": password.expose() });
         if let (Some(code), Some(fields)) = (code, body.as_object_mut()) {
             fields.insert("authFactorToken".into(), code.into());
         }
         let call = Call::new(&account.pds, "com.atproto.server.createSession");
-        let answer = self
-            .procedure::<SessionWire>(&call, Some(serde_json::to_vec(&body)?))
-            .await;
-        let (wire, _) = answer.map_err(|error| match error {
-            Error::Rejected { error, .. } if error == "AuthFactorTokenRequired" => {
-                Error::AuthFactorRequired {
-                    account: name.clone(),
-                }
+        let answer = self.procedure::<SessionWire>(&call, Some(serde_json::to_vec(&body)?)).await;
+        let (wire, _) = match answer {
+            Ok(answer) => answer,
+            Err(Error::Rejected { error, .. }) if error == "AuthFactorTokenRequired" => {
+                return Err(Error::AuthFactorRequired { account: name });
             }
-            Error::Rejected {
-                status: 401,
-                ref error,
-                ..
-            } if error == "AuthenticationRequired" => Error::WrongPassword {
-                account: name.clone(),
-            },
-            error => unavailable(error, &name),
-        })?;
+            Err(Error::Rejected { status: 401, error, .. }) if error == "AuthenticationRequired" => {
+                // A server says the same of a right app password of an account that is taken down.
+                let gone = self.repo(account).latest_commit().await.err();
+                return Err(match gone {
+                    Some(gone @ Error::AccountUnavailable { .. }) => gone,
+                    _ => Error::WrongPassword { account: name },
+                });
+            }
+            Err(error) => return Err(unavailable(error, &name)),
+        };
         if wire.active == Some(false) {
             return Err(Error::AccountUnavailable {
                 account: name,
@@ -136,27 +124,14 @@ impl Session {
     /// Has `store` keep every new pair of tokens, before any request uses them. It runs on the async runtime, while other
     /// requests of this session wait for it. If it fails, the request that needed the refresh fails with
     /// [`Error::TokensNotStored`]; later ones use the new tokens.
-    pub fn on_refresh(
-        &self,
-        store: impl Fn(&Tokens) -> Result<(), BoxError> + Send + Sync + 'static,
-    ) {
-        *self
-            .inner
-            .store
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(store));
+    pub fn on_refresh(&self, store: impl Fn(&Tokens) -> Result<(), BoxError> + Send + Sync + 'static) {
+        *self.inner.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(store));
     }
 
     /// The tokens as they now are.
     #[must_use]
     pub fn tokens(&self) -> Arc<Tokens> {
-        Arc::clone(
-            &self
-                .inner
-                .tokens
-                .read()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        Arc::clone(&self.inner.tokens.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whose session.
@@ -188,13 +163,7 @@ impl Session {
         validate: Option<bool>,
         swap_commit: Option<&Cid>,
     ) -> Result<Applied> {
-        self.send(&EncodedWrites::new(
-            &self.did(),
-            writes,
-            validate,
-            swap_commit,
-        )?)
-        .await
+        self.send(&EncodedWrites::new(&self.did(), writes, validate, swap_commit)?).await
     }
 
     /// Sends one batch: all of it takes effect, in one commit, or nothing. Never sent twice, but for an expired token
@@ -205,22 +174,15 @@ impl Session {
     pub async fn send(&self, writes: &EncodedWrites) -> Result<Applied> {
         let did = self.did();
         if *writes.repo() != did {
-            return Err(Error::DidMismatch {
-                from: "the batch".into(),
-                asked: did,
-                got: writes.repo().to_string(),
-            });
+            return Err(Error::DidMismatch { from: "the batch".into(), asked: did, got: writes.repo().to_string() });
         }
         const METHOD: &str = "com.atproto.repo.applyWrites";
-        let (wire, limit) = self
-            .procedure::<AppliedWire>(METHOD, writes.as_bytes())
-            .await?;
-        wire.check(writes.count(), limit)
-            .map_err(|why| Error::BadAnswer {
-                host: host_of(&self.tokens().pds),
-                method: METHOD,
-                why,
-            })
+        let (wire, limit) = self.procedure::<AppliedWire>(METHOD, writes.as_bytes()).await?;
+        wire.check(writes.count(), limit).map_err(|why| Error::BadAnswer {
+            host: host_of(&self.tokens().pds),
+            method: METHOD,
+            why,
+        })
     }
 
     /// Asks the server whether the session lives, refreshing it if it must.
@@ -247,11 +209,7 @@ impl Session {
         let wire = wire.map_err(|error| refused(error, &tokens))?;
         if wire.did != tokens.did.as_str() {
             let (from, asked) = (host_of(&tokens.pds), tokens.did.clone());
-            return Err(Error::DidMismatch {
-                from,
-                asked,
-                got: quote(&wire.did),
-            });
+            return Err(Error::DidMismatch { from, asked, got: quote(&wire.did) });
         }
         match wire.active {
             Some(false) => Err(Error::AccountUnavailable {
@@ -294,10 +252,7 @@ impl Session {
         let send = async |tokens: Arc<Tokens>| {
             let mut call = Call::new(&tokens.pds, method);
             call.bearer = Some(&tokens.access_jwt);
-            self.inner
-                .client
-                .procedure(&call, Some(body.to_vec()))
-                .await
+            self.inner.client.procedure(&call, Some(body.to_vec())).await
         };
         let tokens = self.tokens();
         let answer = match send(Arc::clone(&tokens)).await {
@@ -308,57 +263,37 @@ impl Session {
     }
 
     /// Newer tokens than `stale`: someone else's refresh, or one of our own.
-    async fn refreshed(&self, stale: &Tokens) -> Result<Arc<Tokens>> {
+    async fn refreshed(&self, stale: &Arc<Tokens>) -> Result<Arc<Tokens>> {
         let _single_flight = self.inner.refreshing.lock().await;
         let current = self.tokens();
-        if current.access_jwt != stale.access_jwt {
+        // Not by their text: a server may well issue the same token twice within a second.
+        if !Arc::ptr_eq(&current, stale) {
             return Ok(current);
         }
         let mut call = Call::new(&current.pds, "com.atproto.server.refreshSession");
         call.bearer = Some(&current.refresh_jwt);
-        let mut answer = self
-            .inner
-            .client
-            .procedure::<SessionWire>(&call, None)
-            .await;
+        let mut answer = self.inner.client.procedure::<SessionWire>(&call, None).await;
         if answer.as_ref().is_err_and(Error::is_ambiguous) {
             // A server honours a used refresh token for a while, for just this case: the answer was lost.
             answer = self.inner.client.procedure(&call, None).await;
         }
         let (wire, _) = answer.map_err(|error| refused(error, &current))?;
         check_did(&current.did, &wire, &current.pds)?;
-        let new = Arc::new(Tokens {
-            access_jwt: wire.access_jwt,
-            refresh_jwt: wire.refresh_jwt,
-            ..Tokens::clone(&current)
-        });
-        let store = self
-            .inner
-            .store
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let new =
+            Arc::new(Tokens { access_jwt: wire.access_jwt, refresh_jwt: wire.refresh_jwt, ..Tokens::clone(&current) });
+        let store = self.inner.store.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let stored = store.map_or(Ok(()), |store| store(&new));
-        *self
-            .inner
-            .tokens
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
+        *self.inner.tokens.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
         match stored {
             Ok(()) => Ok(new),
-            Err(source) => Err(Error::TokensNotStored {
-                account: new.account(),
-                source,
-            }),
+            Err(source) => Err(Error::TokensNotStored { account: new.account(), source }),
         }
     }
 }
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session")
-            .field("tokens", &self.tokens())
-            .finish_non_exhaustive()
+        f.debug_struct("Session").field("tokens", &self.tokens()).finish_non_exhaustive()
     }
 }
 
@@ -366,11 +301,7 @@ fn check_did(asked: &Did, wire: &SessionWire, pds: &Url) -> Result<()> {
     if wire.did == asked.as_str() {
         Ok(())
     } else {
-        Err(Error::DidMismatch {
-            from: host_of(pds),
-            asked: asked.clone(),
-            got: quote(&wire.did),
-        })
+        Err(Error::DidMismatch { from: host_of(pds), asked: asked.clone(), got: quote(&wire.did) })
     }
 }
 
@@ -378,22 +309,13 @@ fn check_did(asked: &Did, wire: &SessionWire, pds: &Url) -> Result<()> {
 fn is_expired(error: &Error) -> bool {
     match error {
         Error::Rejected { error, .. } if is_unavailable(error) => false,
-        Error::Rejected { status, error, .. } => {
-            *status == 401 || error == "ExpiredToken" || error == "InvalidToken"
-        }
+        Error::Rejected { status, error, .. } => *status == 401 || error == "ExpiredToken" || error == "InvalidToken",
         _ => false,
     }
 }
 
 fn is_unavailable(error: &str) -> bool {
-    matches!(
-        error,
-        "AccountTakedown"
-            | "AccountSuspended"
-            | "AccountDeactivated"
-            | "RepoTakendown"
-            | "RepoDeactivated"
-    )
+    matches!(error, "AccountTakedown" | "AccountSuspended" | "AccountDeactivated" | "RepoTakendown" | "RepoDeactivated")
 }
 
 fn unavailable(error: Error, account: &str) -> Error {
@@ -413,9 +335,7 @@ fn unavailable(error: Error, account: &str) -> Error {
 /// A refusal in the session's words.
 fn refused(error: Error, tokens: &Tokens) -> Error {
     if is_expired(&error) {
-        Error::SessionExpired {
-            account: tokens.account(),
-        }
+        Error::SessionExpired { account: tokens.account() }
     } else {
         unavailable(error, &tokens.account())
     }

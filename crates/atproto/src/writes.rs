@@ -92,9 +92,9 @@ impl Write {
     #[must_use]
     pub fn collection(&self) -> &Nsid {
         match self {
-            Self::Create { collection, .. }
-            | Self::Update { collection, .. }
-            | Self::Delete { collection, .. } => collection,
+            Self::Create { collection, .. } | Self::Update { collection, .. } | Self::Delete { collection, .. } => {
+                collection
+            }
         }
     }
 
@@ -102,9 +102,7 @@ impl Write {
     #[must_use]
     pub fn rkey(&self) -> &Rkey {
         match self {
-            Self::Create { rkey, .. } | Self::Update { rkey, .. } | Self::Delete { rkey, .. } => {
-                rkey
-            }
+            Self::Create { rkey, .. } | Self::Update { rkey, .. } | Self::Delete { rkey, .. } => rkey,
         }
     }
 
@@ -135,12 +133,7 @@ impl<'a> From<&'a Write> for WriteWire<'a> {
             Action::Update => "com.atproto.repo.applyWrites#update",
             Action::Delete => "com.atproto.repo.applyWrites#delete",
         };
-        Self {
-            kind,
-            collection: write.collection(),
-            rkey: write.rkey(),
-            value: write.value(),
-        }
+        Self { kind, collection: write.collection(), rkey: write.rkey(), value: write.value() }
     }
 }
 
@@ -173,32 +166,16 @@ impl EncodedWrites {
     ///
     /// # Errors
     /// [`Error::TooManyWrites`] and [`Error::BatchTooLarge`] for what no server takes.
-    pub fn new(
-        repo: &Did,
-        writes: &[Write],
-        validate: Option<bool>,
-        swap_commit: Option<&Cid>,
-    ) -> Result<Self> {
+    pub fn new(repo: &Did, writes: &[Write], validate: Option<bool>, swap_commit: Option<&Cid>) -> Result<Self> {
         if writes.len() > MAX_WRITES {
-            return Err(Error::TooManyWrites {
-                count: writes.len(),
-            });
+            return Err(Error::TooManyWrites { count: writes.len() });
         }
-        let wire = BatchWire {
-            repo,
-            validate,
-            writes: writes.iter().map(WriteWire::from).collect(),
-            swap_commit,
-        };
+        let wire = BatchWire { repo, validate, writes: writes.iter().map(WriteWire::from).collect(), swap_commit };
         let body = serde_json::to_vec(&wire)?;
         if body.len() > MAX_WRITES_BYTES {
             return Err(Error::BatchTooLarge { bytes: body.len() });
         }
-        Ok(Self {
-            repo: repo.clone(),
-            count: writes.len(),
-            body,
-        })
+        Ok(Self { repo: repo.clone(), count: writes.len(), body })
     }
 
     /// The body, as it will be sent.
@@ -233,11 +210,7 @@ pub struct Room {
 
 impl Default for Room {
     fn default() -> Self {
-        Self {
-            writes: MAX_WRITES,
-            bytes: MAX_WRITES_BYTES,
-            points: None,
-        }
+        Self { writes: MAX_WRITES, bytes: MAX_WRITES_BYTES, points: None }
     }
 }
 
@@ -247,21 +220,13 @@ impl Default for Room {
 /// [`Error::Encode`].
 pub fn fill_batch(repo: &Did, writes: &[Write], room: Room) -> Result<usize> {
     // The envelope at its longest: `false`, and a swap commit (a CIDv1 of SHA-256 has 59 characters).
-    let envelope =
-        r#"{"repo":,"validate":false,"writes":[],"swapCommit":""}"#.len() + json_len(repo)? + 59;
+    let envelope = r#"{"repo":,"validate":false,"writes":[],"swapCommit":""}"#.len() + json_len(repo)? + 59;
     let (mut bytes, mut points) = (envelope, 0);
-    for (count, write) in writes
-        .iter()
-        .enumerate()
-        .take(room.writes.saturating_add(1))
-    {
+    for (count, write) in writes.iter().enumerate().take(room.writes.saturating_add(1)) {
         let separator = usize::from(count > 0);
         bytes += json_len(&WriteWire::from(write))? + separator;
         points += write.action().points();
-        if count == room.writes
-            || bytes > room.bytes
-            || room.points.is_some_and(|left| points > left)
-        {
+        if count == room.writes || bytes > room.bytes || room.points.is_some_and(|left| points > left) {
             return Ok(count);
         }
     }
@@ -321,24 +286,11 @@ struct ResultWire {
 
 impl AppliedWire {
     /// The result of a batch of `count`; an error's words if it is not one.
-    pub(crate) fn check(
-        self,
-        count: usize,
-        rate_limit: Option<RateLimit>,
-    ) -> Result<Applied, String> {
+    pub(crate) fn check(self, count: usize, rate_limit: Option<RateLimit>) -> Result<Applied, String> {
         if !self.results.is_empty() && self.results.len() != count {
             return Err(format!("{} results for {count} writes", self.results.len()));
         }
-        let result = |ResultWire { uri, cid }| {
-            Some(Written {
-                uri: uri?,
-                cid: cid?,
-            })
-        };
-        Ok(Applied {
-            commit: self.commit,
-            results: self.results.into_iter().map(result).collect(),
-            rate_limit,
-        })
+        let result = |ResultWire { uri, cid }| Some(Written { uri: uri?, cid: cid? });
+        Ok(Applied { commit: self.commit, results: self.results.into_iter().map(result).collect(), rate_limit })
     }
 }

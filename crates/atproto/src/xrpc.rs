@@ -53,23 +53,14 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub(crate) fn new(server: &'a Url, method: &'static str) -> Self {
-        Self {
-            server,
-            method,
-            params: &[],
-            bearer: None,
-            limit: SMALL_ANSWER,
-        }
+        Self { server, method, params: &[], bearer: None, limit: SMALL_ANSWER }
     }
 
     fn url(&self) -> Result<Url> {
         let mut url = self
             .server
             .join(&format!("/xrpc/{}", self.method))
-            .map_err(|_| Error::AddressRefused {
-                host: host_of(self.server),
-                why: "it is no web address",
-            })?;
+            .map_err(|_| Error::AddressRefused { host: host_of(self.server), why: "it is no web address" })?;
         if !self.params.is_empty() {
             url.query_pairs_mut().extend_pairs(self.params);
         }
@@ -77,11 +68,7 @@ impl<'a> Call<'a> {
     }
 
     pub(crate) fn bad_answer(&self, why: &str) -> Error {
-        Error::BadAnswer {
-            host: host_of(self.server),
-            method: self.method,
-            why: quote(why),
-        }
+        Error::BadAnswer { host: host_of(self.server), method: self.method, why: quote(why) }
     }
 
     fn parse<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T> {
@@ -90,10 +77,7 @@ impl<'a> Call<'a> {
                 // The error's words name places and types, not values.
                 self.bad_answer(&error.to_string())
             } else {
-                Error::NotAnXrpcServer {
-                    host: host_of(self.server),
-                    status: answer.status.as_u16(),
-                }
+                Error::NotAnXrpcServer { host: host_of(self.server), status: answer.status.as_u16() }
             }
         })
     }
@@ -107,13 +91,7 @@ impl Client {
     pub fn new(config: Config) -> Result<Self> {
         let http = Http::new(&config)?;
         let resolver = Resolver::new(config);
-        Ok(Self {
-            inner: Arc::new(Inner {
-                http,
-                resolver,
-                rate_limits: Mutex::default(),
-            }),
-        })
+        Ok(Self { inner: Arc::new(Inner { http, resolver, rate_limits: Mutex::default() }) })
     }
 
     /// The limit that `server` named last, if it has named one since this client was made.
@@ -123,10 +101,7 @@ impl Client {
     }
 
     fn rate_limits(&self) -> std::sync::MutexGuard<'_, HashMap<String, RateLimit>> {
-        self.inner
-            .rate_limits
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.rate_limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A read: tried again a few times where that may help.
@@ -147,11 +122,7 @@ impl Client {
     }
 
     async fn query_once(&self, call: &Call<'_>) -> Result<Answer> {
-        let mut request = self
-            .inner
-            .http
-            .get(call.url()?)
-            .header(ACCEPT, "application/json");
+        let mut request = self.inner.http.get(call.url()?)?.header(ACCEPT, "application/json");
         if let Some(token) = call.bearer {
             request = request.bearer_auth(token.expose());
         }
@@ -165,10 +136,7 @@ impl Client {
         body: Option<Vec<u8>>,
     ) -> Result<(T, Option<RateLimit>)> {
         let answer = self.procedure_answer(call, body).await?;
-        Ok((
-            call.parse(&answer)?,
-            RateLimit::parse(&answer.headers, Timestamp::now()),
-        ))
+        Ok((call.parse(&answer)?, RateLimit::parse(&answer.headers, Timestamp::now())))
     }
 
     /// A change whose answer says nothing.
@@ -177,11 +145,7 @@ impl Client {
     }
 
     async fn procedure_answer(&self, call: &Call<'_>, body: Option<Vec<u8>>) -> Result<Answer> {
-        let mut request = self
-            .inner
-            .http
-            .post(call.url()?)
-            .header(ACCEPT, "application/json");
+        let mut request = self.inner.http.post(call.url()?)?.header(ACCEPT, "application/json");
         if let Some(token) = call.bearer {
             request = request.bearer_auth(token.expose());
         }
@@ -212,43 +176,20 @@ impl Client {
         let body = serde_json::from_slice::<Body>(&answer.body).ok();
         let words = |body: Option<Body>| match body {
             Some(body) => (quote(&body.error), quote(&body.message)),
-            None => (
-                "no reason given".to_owned(),
-                answer
-                    .status
-                    .canonical_reason()
-                    .unwrap_or_default()
-                    .to_owned(),
-            ),
+            None => ("no reason given".to_owned(), answer.status.canonical_reason().unwrap_or_default().to_owned()),
         };
         Err(match (status, body) {
-            (429, _) => Error::RateLimited {
-                host,
-                retry_at: rate::retry_at(&answer.headers, now),
-                limit,
-            },
+            (429, _) => Error::RateLimited { host, retry_at: rate::retry_at(&answer.headers, now), limit },
             (500.., body) => {
                 let (error, message) = words(body);
-                Error::Server {
-                    host,
-                    method,
-                    status,
-                    error,
-                    message,
-                }
+                Error::Server { host, method, status, error, message }
             }
-            (400..500, Some(body)) if body.error == "InvalidSwap" => Error::InvalidSwap {
-                message: quote(&body.message),
-            },
+            (400..500, Some(body)) if body.error == "InvalidSwap" => {
+                Error::InvalidSwap { message: quote(&body.message) }
+            }
             (400..500, body @ Some(_)) | (413, body) => {
                 let (error, message) = words(body);
-                Error::Rejected {
-                    host,
-                    method,
-                    status,
-                    error,
-                    message,
-                }
+                Error::Rejected { host, method, status, error, message }
             }
             (..500, _) => Error::NotAnXrpcServer { host, status },
         })
@@ -258,9 +199,7 @@ impl Client {
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let limits: BTreeMap<_, _> = self.rate_limits().clone().into_iter().collect();
-        f.debug_struct("Client")
-            .field("rate_limits", &limits)
-            .finish_non_exhaustive()
+        f.debug_struct("Client").field("rate_limits", &limits).finish_non_exhaustive()
     }
 }
 
@@ -269,10 +208,7 @@ fn backoff(error: &Error, retries: u32) -> Option<Duration> {
     if retries >= MAX_RETRIES || !error.is_transient() {
         return None;
     }
-    if let Error::RateLimited {
-        retry_at: Some(at), ..
-    } = error
-    {
+    if let Error::RateLimited { retry_at: Some(at), .. } = error {
         let wait = Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or_default();
         return (wait <= LONGEST_BACKOFF).then_some(wait + jitter(FIRST_BACKOFF));
     }
@@ -303,14 +239,8 @@ mod tests {
     }
 
     fn limited(seconds: i64) -> Error {
-        let retry_at = Timestamp::now()
-            .checked_add(jiff::SignedDuration::from_secs(seconds))
-            .ok();
-        Error::RateLimited {
-            host: "pds.example".into(),
-            retry_at,
-            limit: None,
-        }
+        let retry_at = Timestamp::now().checked_add(jiff::SignedDuration::from_secs(seconds)).ok();
+        Error::RateLimited { host: "pds.example".into(), retry_at, limit: None }
     }
 
     #[test]

@@ -38,10 +38,7 @@ impl Screenshot {
                 "--hide-scrollbars",
             ])
             // Blink's own numbers: 0 is dark, 1 is light.
-            .arg(format!(
-                "--blink-settings=preferredColorScheme={}",
-                u8::from(!self.dark)
-            ))
+            .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!self.dark)))
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg(format!("--window-size={},{}", self.width, self.height))
             .arg(format!("--screenshot={}", path.display()))

@@ -30,21 +30,12 @@ use tempfile::TempDir;
 /// A port that was free a moment ago.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on loopback");
-    listener
-        .local_addr()
-        .expect("a bound socket has an address")
-        .port()
+    listener.local_addr().expect("a bound socket has an address").port()
 }
 
 /// A folder that goes when dropped, in memory where the machine has it: a PDS writes three times as fast there.
 pub(crate) fn temp_dir(name: &str) -> TempDir {
-    let parent = [Path::new("/dev/shm"), &std::env::temp_dir()]
-        .into_iter()
-        .find(|dir| dir.is_dir())
-        .unwrap()
-        .to_owned();
-    tempfile::Builder::new()
-        .prefix(name)
-        .tempdir_in(parent)
-        .expect("a temporary folder")
+    let parent =
+        [Path::new("/dev/shm"), &std::env::temp_dir()].into_iter().find(|dir| dir.is_dir()).unwrap().to_owned();
+    tempfile::Builder::new().prefix(name).tempdir_in(parent).expect("a temporary folder")
 }

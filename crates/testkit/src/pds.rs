@@ -74,10 +74,7 @@ const STARTS: usize = 3;
 
 impl Process {
     /// Starts a script and reads the JSON line that it prints when ready; its standard error if it ends before that.
-    async fn start<T: DeserializeOwned + Send + 'static>(
-        args: &[String],
-        errors: &Path,
-    ) -> Result<(Self, T), String> {
+    async fn start<T: DeserializeOwned + Send + 'static>(args: &[String], errors: &Path) -> Result<(Self, T), String> {
         let mut child = Command::new(setup::node())
             .args(args)
             .current_dir(setup::scripts())
@@ -93,9 +90,7 @@ impl Process {
             BufReader::new(stdout).read_line(&mut line).map(|_| line)
         });
         let line = match tokio::time::timeout(START_TIMEOUT, line).await {
-            Ok(line) => line
-                .expect("reading does not panic")
-                .map_err(|error| error.to_string())?,
+            Ok(line) => line.expect("reading does not panic").map_err(|error| error.to_string())?,
             Err(_) => return Err(format!("not ready after {START_TIMEOUT:?}")),
         };
         match serde_json::from_str(&line) {
@@ -113,9 +108,7 @@ impl Pds {
             pds: String,
             plc: String,
         }
-        tokio::task::spawn_blocking(require_pds)
-            .await
-            .expect("the PDS is installed");
+        tokio::task::spawn_blocking(require_pds).await.expect("the PDS is installed");
         let mut failure = String::new();
         // Another process may take the port before the PDS does.
         for _ in 0..STARTS {
@@ -130,19 +123,10 @@ impl Pds {
             if options.rate_limits {
                 args.push("--rate-limits".into());
             }
-            args.extend(
-                options
-                    .firehose_poll_ms
-                    .map(|ms| format!("--firehose-poll={ms}")),
-            );
+            args.extend(options.firehose_poll_ms.map(|ms| format!("--firehose-poll={ms}")));
             match Process::start::<Ready>(&args, &data.path().join("errors.log")).await {
                 Ok((process, ready)) => {
-                    return Self {
-                        url: ready.pds,
-                        plc_url: ready.plc,
-                        _process: process,
-                        _data: data,
-                    };
+                    return Self { url: ready.pds, plc_url: ready.plc, _process: process, _data: data };
                 }
                 Err(why) => failure = why,
             }
@@ -166,17 +150,9 @@ impl Pds {
     pub async fn create_account(&self, handle: &str) -> Account {
         let password = format!("password of {handle}");
         let body = json!({ "handle": handle, "email": format!("{handle}@example.com"), "password": password });
-        let created = self
-            .post("com.atproto.server.createAccount", None, &body)
-            .await;
+        let created = self.post("com.atproto.server.createAccount", None, &body).await;
         let did = created["did"].as_str().expect("a DID");
-        self.account(
-            did,
-            handle,
-            password,
-            created["accessJwt"].as_str().expect("a token"),
-        )
-        .await
+        self.account(did, handle, password, created["accessJwt"].as_str().expect("a token")).await
     }
 
     /// Makes an account whose identity is a `did:web:localhost%3APORT`, and serves its document.
@@ -188,44 +164,22 @@ impl Pds {
         }
         let (password, port) = (format!("password of {handle}"), free_port());
         let did = format!("did:web:localhost%3A{port}");
-        let args = [
-            "didweb.mjs",
-            &self.url,
-            handle,
-            &password,
-            &did,
-            &port.to_string(),
-        ]
-        .map(str::to_owned);
+        let args = ["didweb.mjs", &self.url, handle, &password, &did, &port.to_string()].map(str::to_owned);
         let errors = self._data.path().join(format!("didweb-{port}.log"));
         let (process, ready) = match Process::start::<Ready>(&args, &errors).await {
             Ok(started) => started,
             Err(why) => panic!("no did:web account: {why}"),
         };
-        DidWebAccount {
-            account: self
-                .account(&did, handle, password, &ready.access_jwt)
-                .await,
-            _process: process,
-        }
+        DidWebAccount { account: self.account(&did, handle, password, &ready.access_jwt).await, _process: process }
     }
 
     async fn account(&self, did: &str, handle: &str, password: String, token: &str) -> Account {
-        let made = self
-            .post(
-                "com.atproto.server.createAppPassword",
-                Some(token),
-                &json!({ "name": "test" }),
-            )
-            .await;
+        let made = self.post("com.atproto.server.createAppPassword", Some(token), &json!({ "name": "test" })).await;
         Account {
             did: Did::parse(did).expect("a DID"),
             handle: Handle::parse(handle).expect("a handle"),
             password,
-            app_password: made["password"]
-                .as_str()
-                .expect("an app password")
-                .to_owned(),
+            app_password: made["password"].as_str().expect("an app password").to_owned(),
         }
     }
 
@@ -240,19 +194,13 @@ impl Pds {
             .basic_auth("admin", Some("admin"))
             .json(&body);
         let answer = request.send().await.expect("the PDS answers");
-        assert!(
-            answer.status().is_success(),
-            "no takedown: {}",
-            answer.text().await.unwrap_or_default()
-        );
+        assert!(answer.status().is_success(), "no takedown: {}", answer.text().await.unwrap_or_default());
     }
 
     /// Calls a method with a JSON body, past the rate limits and past the code under test.
     pub async fn post(&self, method: &str, token: Option<&str>, body: &Value) -> Value {
-        let mut request = reqwest::Client::new()
-            .post(self.method(method))
-            .header("x-ratelimit-bypass", "bypass")
-            .json(body);
+        let mut request =
+            reqwest::Client::new().post(self.method(method)).header("x-ratelimit-bypass", "bypass").json(body);
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }

@@ -21,20 +21,13 @@ impl Postgres {
     #[must_use]
     pub fn start() -> Self {
         let data = temp_dir("onrecord-postgres-");
-        let output = script(&[
-            "start",
-            &data.path().display().to_string(),
-            &free_port().to_string(),
-        ]);
+        let output = script(&["start", &data.path().display().to_string(), &free_port().to_string()]);
         assert!(
             output.status.success(),
             "These tests need PostgreSQL (Debian's postgresql-15 or later), and it does not start: {}",
             String::from_utf8_lossy(&output.stderr),
         );
-        Self {
-            url: String::from_utf8_lossy(&output.stdout).trim().to_owned(),
-            data,
-        }
+        Self { url: String::from_utf8_lossy(&output.stdout).trim().to_owned(), data }
     }
 
     /// Its address, e.g. `postgres://postgres@127.0.0.1:5433/postgres`.
@@ -51,9 +44,5 @@ impl Drop for Postgres {
 }
 
 fn script(args: &[&str]) -> Output {
-    Command::new("bash")
-        .arg(setup::scripts().join("postgres.sh"))
-        .args(args)
-        .output()
-        .expect("bash, to run PostgreSQL")
+    Command::new("bash").arg(setup::scripts().join("postgres.sh")).args(args).output().expect("bash, to run PostgreSQL")
 }

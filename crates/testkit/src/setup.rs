@@ -25,17 +25,13 @@ pub fn require_pds() {
         return;
     }
     // Tests run in many processes: one installs, the others wait for it.
-    let lock = File::create(std::env::temp_dir().join("onrecord-testkit-setup.lock"))
-        .expect("a lock file");
+    let lock = File::create(std::env::temp_dir().join("onrecord-testkit-setup.lock")).expect("a lock file");
     lock.lock().expect("a lock");
     if node().exists() {
         return;
     }
     let setup = scripts().join("setup.sh");
-    let output = Command::new("bash")
-        .arg(&setup)
-        .output()
-        .expect("bash, to install the PDS");
+    let output = Command::new("bash").arg(&setup).output().expect("bash, to install the PDS");
     assert!(
         output.status.success() && node().exists(),
         "These tests need a real PDS, and installing it failed. Run {} and see what it lacks: npm 11 or later, python3, \

@@ -27,11 +27,7 @@ impl Document {
 
     /// The handle that the document claims: the first `at://` name, if it is a handle.
     pub(crate) fn handle(&self) -> Option<Handle> {
-        let name = self
-            .also_known_as
-            .iter()
-            .filter_map(Value::as_str)
-            .find_map(|name| name.strip_prefix("at://"))?;
+        let name = self.also_known_as.iter().filter_map(Value::as_str).find_map(|name| name.strip_prefix("at://"))?;
         Handle::parse(&name.to_ascii_lowercase()).ok()
     }
 
@@ -40,12 +36,8 @@ impl Document {
         let service = entry(&self.service, did, "#atproto_pds")
             .filter(|service| text(service, "type") == Some("AtprotoPersonalDataServer"))
             .ok_or_else(|| Error::NoPds { did: did.clone() })?;
-        let bad = |why: &str| Error::BadDocument {
-            did: did.clone(),
-            why: why.into(),
-        };
-        let endpoint =
-            text(service, "serviceEndpoint").ok_or_else(|| bad("its server has no URL"))?;
+        let bad = |why: &str| Error::BadDocument { did: did.clone(), why: why.into() };
+        let endpoint = text(service, "serviceEndpoint").ok_or_else(|| bad("its server has no URL"))?;
         let mut url = Url::parse(endpoint).map_err(|_| bad("its server's URL is none"))?;
         check(&url)?;
         // Methods are at the root of the host, whatever else the URL says.
@@ -62,18 +54,16 @@ impl Document {
             return None;
         }
         let key = text(method, "publicKeyMultibase")?;
-        let base58 = key
-            .strip_prefix('z')
-            .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_alphanumeric()));
+        let base58 = key.strip_prefix('z').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_alphanumeric()));
         base58.then(|| format!("did:key:{key}"))
     }
 }
 
 /// The entry whose id is the fragment, alone or after the document's own DID.
 fn entry<'a>(entries: &'a [Value], did: &Did, fragment: &str) -> Option<&'a Value> {
-    entries.iter().find(|entry| {
-        text(entry, "id").is_some_and(|id| id.strip_prefix(did.as_str()).unwrap_or(id) == fragment)
-    })
+    entries
+        .iter()
+        .find(|entry| text(entry, "id").is_some_and(|id| id.strip_prefix(did.as_str()).unwrap_or(id) == fragment))
 }
 
 fn text<'a>(entry: &'a Value, field: &str) -> Option<&'a str> {
@@ -114,36 +104,22 @@ mod tests {
         let document = document(|_| {});
         assert_eq!(document.handle().unwrap().as_str(), "dana.example.com");
         assert_eq!(pds(&document).unwrap().as_str(), "https://pds.example/");
-        assert_eq!(
-            document.signing_key(&Did::parse(DID).unwrap()).as_deref(),
-            Some("did:key:zQ3shKey")
-        );
+        assert_eq!(document.signing_key(&Did::parse(DID).unwrap()).as_deref(), Some("did:key:zQ3shKey"));
     }
 
     #[test]
     fn ids_may_be_absolute() {
-        let document =
-            document(|json| json["service"][1]["id"] = format!("{DID}#atproto_pds").into());
+        let document = document(|json| json["service"][1]["id"] = format!("{DID}#atproto_pds").into());
         assert!(pds(&document).is_ok());
     }
 
     #[test]
     fn no_service_of_the_right_id_and_type_is_no_pds() {
-        for (field, value) in [
-            ("id", "#pds"),
-            ("id", "did:plc:other#atproto_pds"),
-            ("type", "Other"),
-        ] {
+        for (field, value) in [("id", "#pds"), ("id", "did:plc:other#atproto_pds"), ("type", "Other")] {
             let document = document(|json| json["service"][1][field] = value.into());
-            assert!(
-                matches!(pds(&document), Err(Error::NoPds { .. })),
-                "{field} {value}"
-            );
+            assert!(matches!(pds(&document), Err(Error::NoPds { .. })), "{field} {value}");
         }
-        assert!(matches!(
-            pds(&document(|json| json["service"] = json!([]))),
-            Err(Error::NoPds { .. })
-        ));
+        assert!(matches!(pds(&document(|json| json["service"] = json!([]))), Err(Error::NoPds { .. })));
     }
 
     #[test]
@@ -153,10 +129,7 @@ mod tests {
         let object = document(|json| json["service"][1]["serviceEndpoint"] = json!({ "a": "b" }));
         assert!(matches!(pds(&object), Err(Error::BadDocument { .. })));
         let refused = document(|_| {}).pds(&Did::parse(DID).unwrap(), |_| {
-            Err(Error::AddressRefused {
-                host: "pds.example".into(),
-                why: "a test",
-            })
+            Err(Error::AddressRefused { host: "pds.example".into(), why: "a test" })
         });
         assert!(matches!(refused, Err(Error::AddressRefused { .. })));
     }
@@ -167,7 +140,7 @@ mod tests {
         assert_eq!(bare.handle(), None);
         assert_eq!(bare.signing_key(&Did::parse(DID).unwrap()), None);
         let old = document(|json| {
-            json["verificationMethod"][1]["type"] = "EcdsaSecp256k1VerificationKey2019".into()
+            json["verificationMethod"][1]["type"] = "EcdsaSecp256k1VerificationKey2019".into();
         });
         assert_eq!(old.signing_key(&Did::parse(DID).unwrap()), None);
     }

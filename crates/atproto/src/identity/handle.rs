@@ -19,17 +19,7 @@ const DNS_TIMEOUT: Duration = Duration::from_secs(3);
 const DNS_ATTEMPTS: usize = 2;
 
 /// Top-level domains no handle may have. `.test` is for local tests only.
-const RESERVED: [&str; 9] = [
-    "alt",
-    "arpa",
-    "example",
-    "internal",
-    "invalid",
-    "local",
-    "localhost",
-    "onion",
-    "test",
-];
+const RESERVED: [&str; 9] = ["alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion", "test"];
 
 /// What one way of resolving came to, if not to a DID.
 enum Miss {
@@ -52,10 +42,7 @@ impl Client {
         let top = handle.as_str().rsplit('.').next().unwrap_or_default();
         if RESERVED.contains(&top) && !(top == "test" && config.allow_local) {
             let tried = format!(".{top} is reserved");
-            return Err(Error::UnknownHandle {
-                handle: handle.clone(),
-                tried,
-            });
+            return Err(Error::UnknownHandle { handle: handle.clone(), tried });
         }
         let (mut tried, mut failed) = (String::new(), false);
         for way in [Way::Xrpc, Way::Dns, Way::WellKnown] {
@@ -70,9 +57,7 @@ impl Client {
             match miss {
                 Ok(did) => return Ok(did),
                 Err(Miss::Conflict) => {
-                    return Err(Error::ConflictingHandle {
-                        handle: handle.clone(),
-                    });
+                    return Err(Error::ConflictingHandle { handle: handle.clone() });
                 }
                 Err(Miss::NotFound(why)) => note(&mut tried, &why),
                 Err(Miss::Failed(why)) => {
@@ -82,11 +67,7 @@ impl Client {
             }
         }
         let handle = handle.clone();
-        Err(if failed {
-            Error::HandleLookup { handle, tried }
-        } else {
-            Error::UnknownHandle { handle, tried }
-        })
+        Err(if failed { Error::HandleLookup { handle, tried } } else { Error::UnknownHandle { handle, tried } })
     }
 
     async fn handle_by_xrpc(&self, server: &Url, handle: &Handle) -> Result<Did, Miss> {
@@ -95,19 +76,13 @@ impl Client {
             did: Did,
         }
         let params = [("handle", handle.as_str())];
-        let call = Call {
-            params: &params,
-            limit: HANDLE_LIMIT,
-            ..Call::new(server, "com.atproto.identity.resolveHandle")
-        };
+        let call =
+            Call { params: &params, limit: HANDLE_LIMIT, ..Call::new(server, "com.atproto.identity.resolveHandle") };
         match self.query::<Wire>(&call).await {
             Ok(Wire { did }) => Ok(did),
-            Err(Error::Rejected {
-                status: 400 | 404, ..
-            }) => Err(Miss::NotFound(format!(
-                "{} does not know it",
-                host_of(server)
-            ))),
+            Err(Error::Rejected { status: 400 | 404, .. }) => {
+                Err(Miss::NotFound(format!("{} does not know it", host_of(server))))
+            }
             Err(error) => Err(Miss::Failed(error.to_string())),
         }
     }
@@ -122,13 +97,10 @@ impl Client {
             }
             Err(error) => return Err(failed(error.to_string())),
         };
-        let texts = lookup
-            .answers()
-            .iter()
-            .filter_map(|record| match &record.data {
-                RData::TXT(txt) => Some(txt.txt_data.concat()),
-                _ => None,
-            });
+        let texts = lookup.answers().iter().filter_map(|record| match &record.data {
+            RData::TXT(txt) => Some(txt.txt_data.concat()),
+            _ => None,
+        });
         did_of_records(texts)
     }
 
@@ -142,11 +114,7 @@ impl Client {
     }
 
     async fn handle_by_well_known(&self, handle: &Handle) -> Result<Did, Miss> {
-        let scheme = if self.inner.http.guard.is_local_host(handle.as_str()) {
-            "http"
-        } else {
-            "https"
-        };
+        let scheme = if self.inner.http.guard.is_local_host(handle.as_str()) { "http" } else { "https" };
         let place = format!("{scheme}://{handle}/.well-known/atproto-did");
         let url = Url::parse(&place).map_err(|_| Miss::NotFound("it is no domain name".into()))?;
         match self.inner.http.document(url, HANDLE_LIMIT).await {
@@ -157,13 +125,10 @@ impl Client {
                     .filter(|did| did.as_str().starts_with("did:"))
                     .ok_or_else(|| Miss::NotFound(format!("{place} holds no DID")))
             }
-            Ok(answer) if answer.status.is_server_error() || answer.status.as_u16() == 429 => Err(
-                Miss::Failed(format!("{place}: HTTP {}", answer.status.as_u16())),
-            ),
-            Ok(answer) => Err(Miss::NotFound(format!(
-                "{place}: HTTP {}",
-                answer.status.as_u16()
-            ))),
+            Ok(answer) if answer.status.is_server_error() || answer.status.as_u16() == 429 => {
+                Err(Miss::Failed(format!("{place}: HTTP {}", answer.status.as_u16())))
+            }
+            Ok(answer) => Err(Miss::NotFound(format!("{place}: HTTP {}", answer.status.as_u16()))),
             // Most handles have no site of their own: a name without an address is a plain no.
             Err(Error::Unreachable { why, .. }) => Err(Miss::NotFound(format!("{place}: {why}"))),
             Err(error) => Err(Miss::Failed(error.to_string())),
@@ -188,9 +153,8 @@ fn note(tried: &mut String, why: &str) {
 fn did_of_records(texts: impl Iterator<Item = Vec<u8>>) -> Result<Did, Miss> {
     let mut found: Option<Did> = None;
     for text in texts {
-        let Some(did) = String::from_utf8(text)
-            .ok()
-            .and_then(|text| Did::parse(text.strip_prefix("did=")?.trim()).ok())
+        let Some(did) =
+            String::from_utf8(text).ok().and_then(|text| Did::parse(text.strip_prefix("did=")?.trim()).ok())
         else {
             continue;
         };

@@ -45,11 +45,7 @@ pub(crate) struct Resolver {
 
 impl Resolver {
     pub(crate) fn new(config: Config) -> Self {
-        Self {
-            config,
-            dns: OnceLock::new(),
-            cache: Mutex::default(),
-        }
+        Self { config, dns: OnceLock::new(), cache: Mutex::default() }
     }
 
     fn cached(&self, who: &str) -> Option<Identity> {
@@ -90,13 +86,9 @@ impl Client {
     /// Those of [`Client::resolve`].
     pub async fn resolve_afresh(&self, who: &str) -> Result<Identity> {
         let who = normalise(who);
-        let bad = |source| Error::BadIdentifier {
-            text: quote(&who),
-            source,
-        };
+        let bad = |source| Error::BadIdentifier { text: quote(&who), source };
         let identity = if who.starts_with("did:") {
-            self.identity_of(Did::parse(&who).map_err(bad)?, None)
-                .await?
+            self.identity_of(Did::parse(&who).map_err(bad)?, None).await?
         } else {
             let handle = Handle::parse(&who).map_err(bad)?;
             let did = self.resolve_handle(&handle).await?;
@@ -113,11 +105,7 @@ impl Client {
         let handle = match (handle, claimed) {
             (Some(handle), Some(claimed)) if *handle == claimed => Some(claimed),
             (Some(handle), claimed) => {
-                return Err(Error::HandleMismatch {
-                    handle: handle.clone(),
-                    did,
-                    claimed,
-                });
+                return Err(Error::HandleMismatch { handle: handle.clone(), did, claimed });
             }
             (None, Some(claimed)) => match self.resolve_handle(&claimed).await {
                 Ok(pointed_at) if pointed_at == did => Some(claimed),
@@ -130,12 +118,7 @@ impl Client {
         };
         let pds = document.pds(&did, |url| self.inner.http.guard.check(url))?;
         let signing_key = document.signing_key(&did);
-        Ok(Identity {
-            did,
-            handle,
-            pds,
-            signing_key,
-        })
+        Ok(Identity { did, handle, pds, signing_key })
     }
 
     async fn did_document(&self, did: &Did) -> Result<Document> {
@@ -147,32 +130,20 @@ impl Client {
             StatusCode::GONE => return Err(Error::Tombstone { did: did.clone() }),
             status if !status.is_success() => {
                 let why = format!("{host} answered HTTP {}", status.as_u16());
-                return Err(Error::BadDocument {
-                    did: did.clone(),
-                    why,
-                });
+                return Err(Error::BadDocument { did: did.clone(), why });
             }
             _ => {}
         }
-        let document = Document::parse(&answer.body).map_err(|why| Error::BadDocument {
-            did: did.clone(),
-            why: quote(&format!("{host}: {why}")),
-        })?;
+        let document = Document::parse(&answer.body)
+            .map_err(|why| Error::BadDocument { did: did.clone(), why: quote(&format!("{host}: {why}")) })?;
         if document.id != did.as_str() {
-            return Err(Error::DidMismatch {
-                from: host,
-                asked: did.clone(),
-                got: quote(&document.id),
-            });
+            return Err(Error::DidMismatch { from: host, asked: did.clone(), got: quote(&document.id) });
         }
         Ok(document)
     }
 
     fn document_url(&self, did: &Did) -> Result<Url> {
-        let unsupported = |why| Error::UnsupportedDid {
-            did: did.clone(),
-            why,
-        };
+        let unsupported = |why| Error::UnsupportedDid { did: did.clone(), why };
         let text = did.as_str();
         if text.starts_with("did:plc:") {
             let mut url = self.inner.resolver.config.plc_url.clone();
@@ -192,11 +163,7 @@ impl Client {
             Some((name, port)) => (name, Some(port)),
             None => (host, None),
         };
-        if name.is_empty()
-            || !name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.')
-        {
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.') {
             return Err(unsupported("its host is no domain name"));
         }
         let local = self.inner.http.guard.is_local_host(name);
@@ -213,9 +180,5 @@ impl Client {
 fn normalise(who: &str) -> String {
     let who = who.trim();
     let who = who.strip_prefix("at://").unwrap_or(who);
-    if who.starts_with("did:") {
-        who.to_owned()
-    } else {
-        who.strip_prefix('@').unwrap_or(who).to_ascii_lowercase()
-    }
+    if who.starts_with("did:") { who.to_owned() } else { who.strip_prefix('@').unwrap_or(who).to_ascii_lowercase() }
 }

@@ -50,12 +50,7 @@ impl Request {
         while body.len() < length {
             more(client, &mut body).await?;
         }
-        Ok(Self {
-            method,
-            target,
-            headers,
-            body,
-        })
+        Ok(Self { method, target, headers, body })
     }
 
     /// The path, without the query.
@@ -65,11 +60,7 @@ impl Request {
 
     /// Sends the request to `server` and waits for the whole answer.
     pub(super) async fn forward(&self, server: &str, timeout: Duration) -> Result<Answer> {
-        let port = server
-            .rsplit(':')
-            .next()
-            .and_then(|port| port.parse::<u16>().ok())
-            .ok_or_else(nonsense)?;
+        let port = server.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).ok_or_else(nonsense)?;
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
         for (name, value) in &self.headers {
             // The answer is to be read to its end, and as it is.
@@ -86,19 +77,13 @@ impl Request {
             while more(&mut upstream, &mut bytes).await.is_ok() {}
             Answer::parse(bytes)
         };
-        tokio::time::timeout(timeout, exchange)
-            .await
-            .map_err(|_| Error::from(ErrorKind::TimedOut))?
+        tokio::time::timeout(timeout, exchange).await.map_err(|_| Error::from(ErrorKind::TimedOut))?
     }
 }
 
 impl Answer {
     pub(super) fn new(status: u16, headers: &[(String, String)], body: &str) -> Self {
-        Self {
-            status_line: format!("HTTP/1.1 {status} Fault"),
-            headers: headers.to_vec(),
-            body: body.into(),
-        }
+        Self { status_line: format!("HTTP/1.1 {status} Fault"), headers: headers.to_vec(), body: body.into() }
     }
 
     fn parse(mut bytes: Vec<u8>) -> Result<Self> {
@@ -109,16 +94,9 @@ impl Answer {
             body = join_chunks(&body)?;
         }
         headers.retain(|(name, _)| {
-            !matches!(
-                name.as_str(),
-                "transfer-encoding" | "content-length" | "connection" | "keep-alive"
-            )
+            !matches!(name.as_str(), "transfer-encoding" | "content-length" | "connection" | "keep-alive")
         });
-        Ok(Self {
-            status_line,
-            headers,
-            body,
-        })
+        Ok(Self { status_line, headers, body })
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -126,10 +104,7 @@ impl Answer {
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!(
-            "content-length: {}\r\nconnection: close\r\n\r\n",
-            self.body.len()
-        ));
+        head.push_str(&format!("content-length: {}\r\nconnection: close\r\n\r\n", self.body.len()));
         let mut bytes = head.into_bytes();
         bytes.extend_from_slice(&self.body);
         bytes
@@ -154,29 +129,19 @@ fn parse_head(head: &[u8]) -> Result<(String, Headers)> {
         let (name, value) = line.split_once(':')?;
         Some((name.to_ascii_lowercase(), value.trim().to_owned()))
     };
-    Ok((
-        first.to_owned(),
-        rest.split("\r\n").filter_map(header).collect(),
-    ))
+    Ok((first.to_owned(), rest.split("\r\n").filter_map(header).collect()))
 }
 
 fn value<'a>(headers: &'a Headers, wanted: &str) -> Option<&'a str> {
-    headers
-        .iter()
-        .find(|(name, _)| name == wanted)
-        .map(|(_, value)| value.as_str())
+    headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
 }
 
 fn join_chunks(mut bytes: &[u8]) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {
         let end = find(bytes, b"\r\n").ok_or_else(nonsense)?;
-        let size = std::str::from_utf8(&bytes[..end])
-            .ok()
-            .and_then(|size| size.split(';').next());
-        let size = size
-            .and_then(|size| usize::from_str_radix(size.trim(), 16).ok())
-            .ok_or_else(nonsense)?;
+        let size = std::str::from_utf8(&bytes[..end]).ok().and_then(|size| size.split(';').next());
+        let size = size.and_then(|size| usize::from_str_radix(size.trim(), 16).ok()).ok_or_else(nonsense)?;
         if size == 0 {
             return Ok(body);
         }
@@ -187,9 +152,7 @@ fn join_chunks(mut bytes: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes
-        .windows(wanted.len())
-        .position(|window| window == wanted)
+    bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
 fn nonsense() -> Error {

@@ -45,11 +45,7 @@ impl Fault {
     /// 429 that says nothing more.
     #[must_use]
     pub fn rate_limited_bare() -> Self {
-        Self::Answer {
-            status: 429,
-            headers: Vec::new(),
-            body: String::new(),
-        }
+        Self::Answer { status: 429, headers: Vec::new(), body: String::new() }
     }
 
     /// 429 as a PDS says it, over in so many seconds.
@@ -107,12 +103,7 @@ impl Fault {
         // The CID of an empty DAG-CBOR map.
         const OTHER: &str = "bafyreigbtj4x7ip5legnfznufuopl4sg4knzc2cof6duas4b3q2fy6swua";
         Self::Rewrite(Arc::new(|answer| {
-            for result in answer
-                .get_mut("results")
-                .and_then(Value::as_array_mut)
-                .into_iter()
-                .flatten()
-            {
+            for result in answer.get_mut("results").and_then(Value::as_array_mut).into_iter().flatten() {
                 if let Some(cid) = result.get_mut("cid") {
                     *cid = OTHER.into();
                 }

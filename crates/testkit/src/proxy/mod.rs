@@ -47,13 +47,8 @@ struct State {
 impl FaultProxy {
     /// Starts one before `pds`, with nothing to do but pass on.
     pub async fn start(pds: &Pds) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0))
-            .await
-            .expect("a free port on loopback");
-        let port = listener
-            .local_addr()
-            .expect("a bound socket has an address")
-            .port();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on loopback");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
         let shared = Arc::new(Shared {
             url: format!("http://localhost:{port}"),
             pds: pds.url().to_owned(),
@@ -81,39 +76,19 @@ impl FaultProxy {
     /// What is to happen to the next requests of an XRPC method, one fault each, after those already in its script. Later
     /// requests pass.
     pub fn script(&self, method: &str, faults: impl IntoIterator<Item = Fault>) {
-        self.shared
-            .state
-            .lock()
-            .unwrap()
-            .scripts
-            .entry(method.to_owned())
-            .or_default()
-            .extend(faults);
+        self.shared.state.lock().unwrap().scripts.entry(method.to_owned()).or_default().extend(faults);
     }
 
     /// Faults of a method's script that have not happened yet.
     #[must_use]
     pub fn pending(&self, method: &str) -> usize {
-        self.shared
-            .state
-            .lock()
-            .unwrap()
-            .scripts
-            .get(method)
-            .map_or(0, VecDeque::len)
+        self.shared.state.lock().unwrap().scripts.get(method).map_or(0, VecDeque::len)
     }
 
     /// Requests of an XRPC method since the start or the last [`FaultProxy::reset`], failed ones included.
     #[must_use]
     pub fn count(&self, method: &str) -> usize {
-        self.shared
-            .state
-            .lock()
-            .unwrap()
-            .counts
-            .get(method)
-            .copied()
-            .unwrap_or(0)
+        self.shared.state.lock().unwrap().counts.get(method).copied().unwrap_or(0)
     }
 
     /// Forgets scripts and counts.
@@ -135,15 +110,9 @@ impl Shared {
             return;
         };
         let method = request.path().strip_prefix("/xrpc/").map(str::to_owned);
-        let fault = method
-            .as_deref()
-            .map_or(Fault::Pass, |method| self.next_fault(method));
+        let fault = method.as_deref().map_or(Fault::Pass, |method| self.next_fault(method));
         let answer = match &fault {
-            Fault::Answer {
-                status,
-                headers,
-                body,
-            } => Ok(Answer::new(*status, headers, body)),
+            Fault::Answer { status, headers, body } => Ok(Answer::new(*status, headers, body)),
             Fault::CutBefore => return,
             Fault::DelayBefore(delay) => {
                 tokio::time::sleep(*delay).await;
@@ -151,21 +120,14 @@ impl Shared {
             }
             _ => self.forward(&request).await,
         };
-        let answer = answer.unwrap_or_else(|error| {
-            Answer::new(
-                502,
-                &[],
-                &format!("the fault proxy cannot reach the PDS: {error}"),
-            )
-        });
+        let answer = answer
+            .unwrap_or_else(|error| Answer::new(502, &[], &format!("the fault proxy cannot reach the PDS: {error}")));
         match fault {
             Fault::CutAfter => {}
             Fault::CutMidway => {
                 let bytes = answer.to_bytes();
                 // The client may have gone; so much for it. Here and below.
-                let _ = client
-                    .write_all(&bytes[..bytes.len() - answer.body.len() / 2 - 1])
-                    .await;
+                let _ = client.write_all(&bytes[..bytes.len() - answer.body.len() / 2 - 1]).await;
             }
             Fault::DelayAfter(delay) => {
                 tokio::time::sleep(delay).await;
@@ -189,11 +151,7 @@ impl Shared {
     fn next_fault(&self, method: &str) -> Fault {
         let mut state = self.state.lock().unwrap();
         *state.counts.entry(method.to_owned()).or_default() += 1;
-        state
-            .scripts
-            .get_mut(method)
-            .and_then(VecDeque::pop_front)
-            .unwrap_or(Fault::Pass)
+        state.scripts.get_mut(method).and_then(VecDeque::pop_front).unwrap_or(Fault::Pass)
     }
 
     /// A DID's document comes from the directory, everything else from the PDS.
@@ -202,9 +160,7 @@ impl Shared {
             return request.forward(&self.pds, FORWARD_TIMEOUT).await;
         }
         let mut answer = request.forward(&self.plc, FORWARD_TIMEOUT).await?;
-        answer.body = String::from_utf8_lossy(&answer.body)
-            .replace(&self.pds, &self.url)
-            .into_bytes();
+        answer.body = String::from_utf8_lossy(&answer.body).replace(&self.pds, &self.url).into_bytes();
         Ok(answer)
     }
 }
