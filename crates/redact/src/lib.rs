@@ -1,8 +1,41 @@
 //! Secrets and personal data: findings, decisions, bars, and the sealed type [`Reviewed`].
 //!
 //! Pure. What would be published goes in as a [`Draft`]; [`scan`] finds what must be decided, [`Decisions`] holds what the
-//! author decided, and [`seal`] is the only door to a [`Reviewed`], which is the only thing records are made of.
+//! author decided, and [`seal`] is the only door to a [`Reviewed`], which is the only thing records are made of. Before
+//! anything is sent, [`Reviewed::gate`] looks over the exact bytes once more.
+//!
+//! No value of a secret leaves this crate: not in errors, not in `Debug`, not in what is stored. Nothing in the conversation
+//! can change what is found in it.
 
+mod base64;
+mod checks;
+mod cover;
+mod decisions;
+mod detect;
 pub mod draft;
+mod error;
+mod finding;
+mod fingerprint;
+mod forms;
+mod gate;
+mod protocol;
+mod rules;
+mod scan;
+mod seal;
+mod text;
+mod words;
 
+pub use decisions::Decisions;
 pub use draft::{Draft, DraftStep, DraftTurn, Field, Role};
+pub use error::{Error, UndecidedPlace};
+pub use finding::{Decision, Finding, Tier};
+pub use fingerprint::{Fingerprint, FingerprintKey, NotAFingerprint};
+pub use forms::{BASE64_BYTES, HEX_BYTES, LINE_CHARS, PREFIX_CHARS};
+pub use gate::GateHit;
+pub use rules::Rules;
+pub use scan::{Scan, scan};
+pub use seal::{Reviewed, ReviewedContent, ReviewedTurn, seal};
+pub use text::BAR;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! What a pattern cannot say about a value.
+
+use serde::Deserialize;
+
+use crate::base64;
+
+/// A condition on a match beyond its pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Check {
+    /// A digit stands in it.
+    Digit,
+    /// Both cases of letters stand in it.
+    MixedCase,
+    /// It is not all hexadecimal.
+    NotHex,
+    /// Key material follows the first line of a key block.
+    PemBody,
+    /// It is a private key block in base64.
+    Base64PrivateKey,
+    /// It is the password of a URL, and neither a placeholder nor part of a DID.
+    Userinfo,
+    /// It is no word that stands where a password would.
+    Secretish,
+    /// It is more than a word in lower case.
+    NotWord,
+    /// It is `user:password` in base64.
+    Base64Userinfo,
+    /// One of its values is long and has digits.
+    Cookie,
+    /// The folder is a person's, not a machine's or an example's.
+    HomeName,
+    /// Not a condition: white space and the sentence's punctuation at its end are no part of it.
+    Trim,
+}
+
+/// What a check looks at.
+pub(crate) struct Candidate<'a> {
+    /// All of the match.
+    pub(crate) whole: &'a [u8],
+    /// The secret.
+    pub(crate) value: &'a [u8],
+    /// The secret after the prefix everyone knows.
+    pub(crate) body: &'a [u8],
+}
+
+impl Check {
+    pub(crate) fn holds(self, on: &Candidate<'_>) -> bool {
+        match self {
+            Self::Digit => on.body.iter().any(u8::is_ascii_digit),
+            Self::MixedCase => on.body.iter().any(u8::is_ascii_uppercase) && on.body.iter().any(u8::is_ascii_lowercase),
+            Self::NotHex => on.body.iter().any(|b| b.is_ascii_alphabetic() && !b.is_ascii_hexdigit()),
+            Self::PemBody => has_pem_body(on.value),
+            Self::Base64PrivateKey => {
+                let head = on.value.get(..on.value.len().min(80)).unwrap_or_default();
+                contains(&base64::decode_lossy(head), b"PRIVATE KEY")
+            }
+            Self::Userinfo => !on.whole.starts_with(b"://did:") && secretish(on.value),
+            Self::Secretish => secretish(on.value),
+            Self::NotWord => on.body.iter().any(|b| !b.is_ascii_lowercase()),
+            Self::Base64Userinfo => {
+                let plain = base64::decode_lossy(on.value);
+                plain.len() >= 5 && plain.contains(&b':') && plain.iter().all(|b| (b' '..0x7f).contains(b))
+            }
+            Self::Cookie => on.value.split(|b| *b == b';').any(|pair| {
+                let value = pair.splitn(2, |b| *b == b'=').nth(1).unwrap_or_default();
+                value.len() >= 12 && value.iter().any(u8::is_ascii_digit)
+            }),
+            Self::HomeName => is_persons(on.value),
+            Self::Trim => true,
+        }
+    }
+}
+
+fn contains(hay: &[u8], needle: &[u8]) -> bool {
+    hay.windows(needle.len()).any(|w| w == needle)
+}
+
+/// Length of the first line of a key block, which everyone knows; 0 where `value` is none.
+pub(crate) fn pem_header(value: &[u8]) -> usize {
+    let Some(rest) = value.strip_prefix(b"-----BEGIN ") else { return 0 };
+    rest.windows(5).take(80).position(|w| w == b"-----").map_or(0, |at| at + 16)
+}
+
+fn has_pem_body(block: &[u8]) -> bool {
+    let body = block.get(pem_header(block)..).unwrap_or_default();
+    body.split(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))).any(|run| run.len() >= 16)
+}
+
+/// Words that stand where a password would, in examples and in code.
+const NO_SECRETS: [&str; 34] = [
+    "password",
+    "passwd",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "user",
+    "username",
+    "postgres",
+    "mysql",
+    "root",
+    "admin",
+    "test",
+    "guest",
+    "changeme",
+    "change_me",
+    "example",
+    "xxx",
+    "xxxx",
+    "null",
+    "none",
+    "undefined",
+    "true",
+    "false",
+    "string",
+    "pw",
+    "mypassword",
+    "mysecretpassword",
+    "hunter2",
+    "foo",
+    "bar",
+    "redacted",
+    "passphrase",
+    "dev",
+];
+
+fn secretish(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value).to_ascii_lowercase();
+    let code = text.starts_with(['$', '{', '<', '(', '[', '*', '…', ':'])
+        || text.starts_with("%s")
+        || text.starts_with("%(")
+        || text.contains("${")
+        || text.contains("{{")
+        || text.ends_with(')');
+    !code && !NO_SECRETS.contains(&text.as_str()) && !is_placeholder(value)
+}
+
+/// Names under `/home` and the like that are no person's.
+const NO_PERSONS: [&str; 36] = [
+    "runner",
+    "runneradmin",
+    "ubuntu",
+    "debian",
+    "fedora",
+    "centos",
+    "ec2-user",
+    "vagrant",
+    "circleci",
+    "gitpod",
+    "vscode",
+    "codespace",
+    "node",
+    "linuxbrew",
+    "shared",
+    "public",
+    "default",
+    "defaultuser0",
+    "guest",
+    "user",
+    "username",
+    "users",
+    "name",
+    "you",
+    "your_name",
+    "yourname",
+    "your-name",
+    "your-username",
+    "yourusername",
+    "me",
+    "example",
+    "someone",
+    "somebody",
+    "jovyan",
+    "app",
+    "sandbox",
+];
+
+fn is_persons(path: &[u8]) -> bool {
+    let name = path.rsplit(|b| matches!(b, b'/' | b'\\')).next().unwrap_or_default();
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    !name.is_empty() && !NO_PERSONS.contains(&name.as_str())
+}
+
+/// Whether people write this where the real value goes.
+pub(crate) fn is_placeholder(body: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for byte in body {
+        if let Some(flag) = seen.get_mut(usize::from(*byte)) {
+            *flag = true;
+        }
+    }
+    if seen.iter().filter(|s| **s).count() <= 3.min(body.len() / 4) {
+        return true;
+    }
+    let folded = body.to_ascii_lowercase();
+    [
+        &b"example"[..],
+        b"placeholder",
+        b"redacted",
+        b"xxxxxx",
+        b"changeme",
+        b"your_",
+        b"your-",
+        b"dummy",
+        b"insert_",
+        b"......",
+    ]
+    .iter()
+    .any(|word| contains(&folded, word))
+}

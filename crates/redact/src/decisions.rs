@@ -1,0 +1,223 @@
+//! What the author decided, in the form in which it is kept: without a single value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Decision, Error, Finding, Fingerprint, FingerprintKey, text::BLOCK, words::Word};
+
+/// Version of the stored form.
+const VERSION: u32 = 1;
+
+/// The author's decisions on one conversation.
+///
+/// Findings are kept by rule and fingerprint, words to cover by keyed hashes (see the `words` module): the
+/// value of either stands nowhere in here. Title and description are the author's own public text and do stand here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub struct Decisions {
+    withheld: BTreeSet<String>,
+    findings: BTreeMap<(String, Fingerprint), Choice>,
+    words: Vec<Word>,
+    title: Option<String>,
+    description: Option<String>,
+}
+
+/// A decision on the findings of one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    decision: Decision,
+    reason: Option<String>,
+}
+
+impl Decisions {
+    /// Holds a turn back.
+    pub fn withhold(&mut self, turn_id: &str) {
+        self.withheld.insert(turn_id.to_owned());
+    }
+
+    /// No longer holds a turn back.
+    pub fn publish(&mut self, turn_id: &str) {
+        self.withheld.remove(turn_id);
+    }
+
+    /// Whether a turn is held back.
+    #[must_use]
+    pub fn is_withheld(&self, turn_id: &str) -> bool {
+        self.withheld.contains(turn_id)
+    }
+
+    /// The ids of the turns held back.
+    pub fn withheld(&self) -> impl Iterator<Item = &str> {
+        self.withheld.iter().map(String::as_str)
+    }
+
+    /// Covers a word wherever it stands, in all its forms, and returns its name. The word itself is not kept.
+    ///
+    /// # Errors
+    /// It is empty, only white space, or has a bar in it.
+    pub fn cover_word(&mut self, key: &FingerprintKey, word: &str) -> Result<Fingerprint, Error> {
+        let word = word.trim();
+        if word.is_empty() {
+            return Err(Error::EmptyWord);
+        }
+        if word.contains(BLOCK) {
+            return Err(Error::BarInWord);
+        }
+        let id = Word::name(key, word);
+        if !self.words.iter().any(|w| w.id == id) {
+            self.words.push(Word::new(key, word));
+        }
+        Ok(id)
+    }
+
+    /// No longer covers a word; says whether it was covered.
+    pub fn uncover_word(&mut self, key: &FingerprintKey, word: &str) -> bool {
+        self.uncover(&Word::name(key, word.trim()))
+    }
+
+    /// No longer covers the word of that name; says whether it was covered.
+    pub fn uncover(&mut self, id: &Fingerprint) -> bool {
+        let before = self.words.len();
+        self.words.retain(|w| w.id != *id);
+        self.words.len() < before
+    }
+
+    /// The names of the covered words, in the order in which they were added.
+    pub fn covered_words(&self) -> impl Iterator<Item = &Fingerprint> {
+        self.words.iter().map(|w| &w.id)
+    }
+
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// Decides on all findings of this rule and value. [`Decision::Withhold`] holds back the finding's turn, and decides
+    /// nothing about the same value elsewhere.
+    ///
+    /// # Errors
+    /// Allowing what may not be allowed, or without a reason; withholding title or description.
+    pub fn decide(&mut self, finding: &Finding, decision: Decision, reason: Option<&str>) -> Result<(), Error> {
+        let reason = reason.map(str::trim).filter(|r| !r.is_empty()).map(str::to_owned);
+        match decision {
+            Decision::Withhold => {
+                let turn = finding.turn_id.as_deref().ok_or(Error::NotInTurn(finding.field))?;
+                self.withhold(turn);
+                return Ok(());
+            }
+            Decision::Allow if !finding.allowable => return Err(Error::NotAllowable { rule: finding.rule.clone() }),
+            Decision::Allow if reason.is_none() => return Err(Error::NoReason),
+            Decision::Allow | Decision::Cover => {}
+        }
+        self.findings.insert((finding.rule.clone(), finding.fingerprint), Choice { decision, reason });
+        Ok(())
+    }
+
+    /// Forgets the decision on the findings of this rule and value; says whether there was one.
+    pub fn reopen(&mut self, finding: &Finding) -> bool {
+        self.findings.remove(&(finding.rule.clone(), finding.fingerprint)).is_some()
+    }
+
+    /// What was decided about the findings of a rule and value.
+    #[must_use]
+    pub fn decision(&self, rule: &str, fingerprint: &Fingerprint) -> Option<Decision> {
+        self.findings.get(&(rule.to_owned(), *fingerprint)).map(|c| c.decision)
+    }
+
+    /// Why the findings of a rule and value were allowed.
+    #[must_use]
+    pub fn reason(&self, rule: &str, fingerprint: &Fingerprint) -> Option<&str> {
+        self.findings.get(&(rule.to_owned(), *fingerprint))?.reason.as_deref()
+    }
+
+    /// Whether any rule's findings of this value are allowed.
+    pub(crate) fn allows(&self, fingerprint: &Fingerprint) -> bool {
+        self.findings.iter().any(|((_, value), choice)| value == fingerprint && choice.decision == Decision::Allow)
+    }
+
+    /// The author's title; `None` where the conversation's own stands, `Some("")` for no title at all.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// Sets the title; `None` goes back to the conversation's own, an empty one removes it.
+    pub fn set_title(&mut self, title: Option<String>) {
+        self.title = title;
+    }
+
+    /// The author's description; see [`Self::title`].
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// Sets the description; see [`Self::set_title`].
+    pub fn set_description(&mut self, description: Option<String>) {
+        self.description = description;
+    }
+}
+
+/// The stored form.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    withheld: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<StoredFinding>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    words: Vec<Word>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredFinding {
+    rule: String,
+    fingerprint: Fingerprint,
+    decision: Decision,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl From<Decisions> for Stored {
+    fn from(from: Decisions) -> Self {
+        let finding = |((rule, fingerprint), choice): ((String, Fingerprint), Choice)| StoredFinding {
+            rule,
+            fingerprint,
+            decision: choice.decision,
+            reason: choice.reason,
+        };
+        Self {
+            version: VERSION,
+            withheld: from.withheld,
+            findings: from.findings.into_iter().map(finding).collect(),
+            words: from.words,
+            title: from.title,
+            description: from.description,
+        }
+    }
+}
+
+impl TryFrom<Stored> for Decisions {
+    type Error = String;
+
+    fn try_from(from: Stored) -> Result<Self, String> {
+        if from.version != VERSION {
+            return Err(format!("decisions of version {} were written by another onrecord", from.version));
+        }
+        let finding = |f: StoredFinding| ((f.rule, f.fingerprint), Choice { decision: f.decision, reason: f.reason });
+        Ok(Self {
+            withheld: from.withheld,
+            findings: from.findings.into_iter().map(finding).collect(),
+            words: from.words,
+            title: from.title,
+            description: from.description,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! What can go wrong. No variant carries a text of the conversation.
+
+use crate::{Field, Fingerprint};
+
+/// Why nothing was scanned, decided or sealed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The rules are not TOML of the known shape.
+    #[error("the rules cannot be read: {0}")]
+    RulesSyntax(String),
+    /// There are no rules at all, which would find nothing and look like success.
+    #[error("the rules are empty; nothing would be found")]
+    NoRules,
+    /// A rule is not usable.
+    #[error("rule {id}: {reason}")]
+    Rule {
+        /// The rule.
+        id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The rules do not find a planted canary: they cannot be trusted.
+    #[error("the rules failed their self-test")]
+    SelfTest,
+    /// Findings wait for the author.
+    #[error("{count} findings are undecided; the first: {}", places(.first))]
+    Undecided {
+        /// How many.
+        count: usize,
+        /// The first of them, in reading order.
+        first: Vec<UndecidedPlace>,
+    },
+    /// This kind of secret may never be published.
+    #[error("{rule} findings can be covered or their turn withheld, but never allowed")]
+    NotAllowable {
+        /// The rule that found it.
+        rule: String,
+    },
+    /// Allowing needs a reason, for the person who reads the decisions later.
+    #[error("allowing a finding needs a reason")]
+    NoReason,
+    /// The finding stands in the title or the description, which are no turn.
+    #[error("a finding in the {0} cannot be withheld; cover it or change the {0}")]
+    NotInTurn(Field),
+    /// Nothing to cover.
+    #[error("a word to cover cannot be empty")]
+    EmptyWord,
+    /// Bars are not words.
+    #[error("a word to cover cannot contain a bar (U+2588)")]
+    BarInWord,
+    /// Covering kept uncovering new findings.
+    #[error("covering did not settle; nothing is sealed")]
+    Unsettled,
+    /// The literal matcher could not be built.
+    #[error("the covered values cannot be compiled for searching: {0}")]
+    Matcher(String),
+}
+
+/// Where an undecided finding stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndecidedPlace {
+    /// The turn, from 1; none for title and description.
+    pub turn: Option<usize>,
+    /// The text.
+    pub field: Field,
+    /// The rule.
+    pub rule: String,
+    /// Names the value among others, without telling it.
+    pub fingerprint: Fingerprint,
+}
+
+fn places(first: &[UndecidedPlace]) -> String {
+    let mut out = String::new();
+    for place in first {
+        if !out.is_empty() {
+            out.push_str("; ");
+        }
+        if let Some(turn) = place.turn {
+            out.push_str(&format!("turn {turn}, "));
+        }
+        out.push_str(&format!("{} ({})", place.field, place.rule));
+    }
+    out
+}

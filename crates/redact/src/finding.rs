@@ -1,0 +1,82 @@
+//! A place in the conversation that needs a decision.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Field, Fingerprint};
+
+/// What kind of knowledge says that this must not be published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Tier {
+    /// The person's own secrets, known literally.
+    A,
+    /// A provider's prefix and shape.
+    B,
+    /// The structure it stands in: key blocks, headers, URLs.
+    C,
+    /// A name that says so: key = value, prose.
+    D,
+    /// Randomness alone: a suggestion, never blocking.
+    E,
+    /// Personal data.
+    F,
+    /// The person's own rules and words.
+    G,
+}
+
+/// What the author wants done with a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Bars over it, wherever the value stands.
+    Cover,
+    /// It is published as it is.
+    Allow,
+    /// The whole turn is held back.
+    Withhold,
+}
+
+/// A place that needs a decision. It never holds the value itself.
+///
+/// Serialises as the command line's contract has it; the fingerprint and the turn's id stay inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// From 1, in reading order of this scan.
+    pub id: u32,
+    /// The rule that found it.
+    pub rule: String,
+    /// What it is, for people.
+    pub name: String,
+    /// How it was found.
+    pub tier: Tier,
+    /// Whether nothing may be published while this is undecided.
+    pub blocking: bool,
+    /// Whether the author may publish it as it is.
+    #[serde(skip)]
+    pub allowable: bool,
+    /// The turn's place in the conversation, from 1; none for title and description.
+    pub turn: Option<usize>,
+    /// The turn's stable id.
+    #[serde(skip)]
+    pub turn_id: Option<String>,
+    /// The text it stands in.
+    pub field: Field,
+    /// Where it starts, in UTF-8 bytes of that text.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Names the value under the workspace's key; findings of one value and rule are decided together.
+    #[serde(skip)]
+    pub fingerprint: Fingerprint,
+    /// A hint by which the author recognises it; never enough to use.
+    pub preview: String,
+    /// What was decided.
+    pub decision: Option<Decision>,
+}
+
+impl Finding {
+    /// Whether it stands in the way of publishing.
+    #[must_use]
+    pub fn undecided(&self) -> bool {
+        self.blocking && self.decision.is_none()
+    }
+}

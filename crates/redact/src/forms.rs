@@ -1,0 +1,185 @@
+//! The forms in which a value may stand somewhere else.
+
+use zeroize::Zeroizing;
+
+use crate::base64::{self, Alphabet};
+
+/// Prefixes of a covered value are covered from this many characters on.
+pub const PREFIX_CHARS: usize = 12;
+/// Lines of a covered value are covered by themselves from this many characters on.
+pub const LINE_CHARS: usize = 16;
+/// Values shorter than this (in bytes) are not looked for in base64: four digits or fewer would stand anywhere by chance.
+pub const BASE64_BYTES: usize = 5;
+/// Values shorter than this (in bytes) are not looked for in hexadecimal.
+pub const HEX_BYTES: usize = 4;
+
+/// How a hit runs on beyond itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunOn {
+    /// It does not, unless it is only the beginning of the value: then to the end of the token.
+    No,
+    /// To the end of the token.
+    Token,
+    /// Over all of the base64 around it: the digits at its borders hold bits of the value too.
+    Base64,
+    /// Over all of the hexadecimal around it.
+    Hex,
+}
+
+/// One form of a value, without its white space.
+pub(crate) struct Form {
+    pub(crate) bytes: Zeroizing<Vec<u8>>,
+    /// How many of them are enough to be covered.
+    pub(crate) min: usize,
+    /// Before which of them white space stood.
+    pub(crate) spaces: Vec<usize>,
+    pub(crate) run_on: RunOn,
+}
+
+/// All forms of `value`, of its lines and of its parts; `public` bytes at its start tell nothing.
+pub(crate) fn of(value: &str, public: usize, run_on: RunOn) -> Vec<Form> {
+    let mut forms = Vec::new();
+    of_piece(value, public, run_on, &mut forms);
+    if value.trim().contains('\n') {
+        for line in value.lines().map(str::trim).filter(|l| l.chars().count() >= LINE_CHARS && !l.starts_with("-----"))
+        {
+            of_piece(line, 0, run_on, &mut forms);
+        }
+    }
+    forms
+}
+
+fn of_piece(value: &str, public: usize, run_on: RunOn, forms: &mut Vec<Form>) {
+    // A prefix is worth covering when it tells something: twelve characters, one of them not public.
+    let twelfth = value.char_indices().nth(PREFIX_CHARS).map_or(value.len(), |(at, _)| at);
+    let telling =
+        value.char_indices().map(|(at, c)| at + c.len_utf8()).find(|end| *end > public).unwrap_or(value.len());
+    let prefix = value.get(..twelfth.max(telling)).unwrap_or(value);
+
+    let mut add = |encode: &dyn Fn(&str) -> Vec<u8>, run_on: RunOn| {
+        let (bytes, spaces) = squeeze(&encode(value));
+        let (short, _) = squeeze(&encode(prefix));
+        let min = short.iter().zip(bytes.iter()).take_while(|(a, b)| a == b).count();
+        if min > 0 && !forms.iter().any(|f| *f.bytes == *bytes && f.spaces == spaces) {
+            forms.push(Form { bytes, min, spaces, run_on });
+        }
+    };
+    add(&|v| v.as_bytes().to_vec(), run_on);
+    add(&|v| json(v, Json::Plain).into_bytes(), run_on);
+    add(&|v| json(v, Json::Slashes).into_bytes(), run_on);
+    add(&|v| json(v, Json::Ascii).into_bytes(), run_on);
+    add(&|v| json(&json(v, Json::Plain), Json::Plain).into_bytes(), run_on);
+    add(&|v| json(v, Json::All).into_bytes(), RunOn::No);
+    add(&|v| json(v, Json::All).to_ascii_uppercase().replace("\\U", "\\u").into_bytes(), RunOn::No);
+    for upper in [true, false] {
+        add(&|v| percent(v, upper, Percent::Component), run_on);
+        add(&|v| percent(v, upper, Percent::Form), run_on);
+        add(&|v| percent(v, upper, Percent::Strict), run_on);
+        add(&|v| percent(v, upper, Percent::All), RunOn::No);
+    }
+    if value.len() >= HEX_BYTES {
+        add(&|v| hex(v.as_bytes(), false), RunOn::Hex);
+        add(&|v| hex(v.as_bytes(), true), RunOn::Hex);
+    }
+    if value.len() >= BASE64_BYTES {
+        for alphabet in [Alphabet::Standard, Alphabet::Url] {
+            for before in 0..3 {
+                add(&|v| base64::core(v.as_bytes(), before, alphabet), RunOn::Base64);
+            }
+        }
+    }
+}
+
+/// Takes out the ASCII white space, and says where it stood.
+pub(crate) fn squeeze(bytes: &[u8]) -> (Zeroizing<Vec<u8>>, Vec<usize>) {
+    let mut out = Zeroizing::new(Vec::with_capacity(bytes.len()));
+    let mut spaces = Vec::new();
+    for byte in bytes {
+        if !byte.is_ascii_whitespace() {
+            out.push(*byte);
+        } else if spaces.last() != Some(&out.len()) {
+            spaces.push(out.len());
+        }
+    }
+    (out, spaces)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Json {
+    /// As most programs write it.
+    Plain,
+    /// With `\/`.
+    Slashes,
+    /// With everything beyond ASCII as `\u`.
+    Ascii,
+    /// With everything as `\u`.
+    All,
+}
+
+/// RFC 8259 section 7, without the quotes around it.
+fn json(value: &str, style: Json) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        let escape = match c {
+            '"' => Some('"'),
+            '\\' => Some('\\'),
+            '\n' => Some('n'),
+            '\r' => Some('r'),
+            '\t' => Some('t'),
+            '\u{8}' => Some('b'),
+            '\u{c}' => Some('f'),
+            '/' if style == Json::Slashes => Some('/'),
+            _ => None,
+        };
+        let long = style == Json::All || c < ' ' || (style == Json::Ascii && !c.is_ascii());
+        match escape {
+            Some(letter) if style != Json::All => out.extend(['\\', letter]),
+            _ if long => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Percent {
+    /// As `encodeURIComponent`.
+    Component,
+    /// As forms: a space becomes `+`.
+    Form,
+    /// RFC 3986: all but the unreserved.
+    Strict,
+    /// Everything.
+    All,
+}
+
+fn percent(value: &str, upper: bool, style: Percent) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for byte in value.bytes() {
+        let kept = match style {
+            Percent::All => false,
+            Percent::Strict => byte.is_ascii_alphanumeric() || b"-._~".contains(&byte),
+            Percent::Form => byte.is_ascii_alphanumeric() || b"-._*".contains(&byte),
+            Percent::Component => byte.is_ascii_alphanumeric() || b"-._~!*'()".contains(&byte),
+        };
+        if kept {
+            out.push(byte);
+        } else if byte == b' ' && style == Percent::Form {
+            out.push(b'+');
+        } else {
+            out.push(b'%');
+            out.extend(hex(&[byte], upper));
+        }
+    }
+    out
+}
+
+fn hex(bytes: &[u8], upper: bool) -> Vec<u8> {
+    let digits: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    let digit = |n: u8| digits.get(usize::from(n)).copied().unwrap_or_default();
+    bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
+}

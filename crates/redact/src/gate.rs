@@ -1,0 +1,71 @@
+//! The last gate: the exact bytes about to be sent.
+
+use crate::{
+    Decisions, FingerprintKey, Rules,
+    cover::{Covers, Span},
+    protocol,
+    scan::{covered_spans, is_open, is_secret},
+    text::{self, part},
+};
+
+/// Something that must not be sent stands in the bytes. Names the rule and the place, never the value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the last gate found {name} ({rule}) at bytes {start} to {end} of what was about to be sent; nothing was sent")]
+pub struct GateHit {
+    /// The rule; `word` for a word of the author's.
+    pub rule: String,
+    /// What it is, for people.
+    pub name: String,
+    /// Where it starts, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+}
+
+/// What the gate knows.
+pub(crate) struct Gate {
+    rules: Rules,
+    covers: Covers,
+    decisions: Decisions,
+    key: FingerprintKey,
+}
+
+impl Gate {
+    pub(crate) fn new(rules: Rules, covers: Covers, decisions: Decisions, key: FingerprintKey) -> Self {
+        Self { rules, covers, decisions, key }
+    }
+
+    /// `text` with its bars.
+    pub(crate) fn bar(&self, text: &str) -> String {
+        text::bar(text, &covered_spans(&self.covers, text, Vec::new()))
+    }
+
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<(), GateHit> {
+        let mut spans = Vec::new();
+        self.covers.find(bytes, &mut spans);
+        if let Some(span) = spans.iter().find(|s| s.rule.is_some() || !protocol::excuses(bytes, s.start, s.end)) {
+            return Err(self.covered(span));
+        }
+        let mut hits = Vec::new();
+        self.rules.detect(bytes, &mut hits);
+        for hit in hits {
+            let Some(rule) = self.rules.get(hit.rule).filter(|r| is_secret(r.tier)) else { continue };
+            let value = part(bytes, hit.start, hit.end);
+            let open = |value: &[u8]| is_open(rule, &self.key.fingerprint(value), &self.decisions);
+            if open(value) && open(&protocol::unescaped(value)) {
+                return Err(GateHit { rule: rule.id.clone(), name: rule.name.clone(), start: hit.start, end: hit.end });
+            }
+        }
+        Ok(())
+    }
+
+    fn covered(&self, span: &Span) -> GateHit {
+        let rule = span.rule.and_then(|index| self.rules.get(index));
+        GateHit {
+            rule: rule.map_or("word", |r| &r.id).to_owned(),
+            name: rule.map_or("a covered word", |r| &r.name).to_owned(),
+            start: span.start,
+            end: span.end,
+        }
+    }
+}

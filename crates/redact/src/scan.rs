@@ -1,0 +1,260 @@
+//! From a draft to its findings.
+
+use std::collections::HashSet;
+
+use zeroize::Zeroizing;
+
+use crate::{
+    Decision, Decisions, Draft, Error, Field, Finding, Fingerprint, FingerprintKey, Rules, Tier,
+    cover::{Covers, Value},
+    detect::Hit,
+    rules::Rule,
+    text::{self, str_part},
+};
+
+/// What a scan found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scan {
+    /// In reading order: title, description, then the turns.
+    pub findings: Vec<Finding>,
+}
+
+impl Scan {
+    /// How many findings stand in the way of publishing.
+    #[must_use]
+    pub fn undecided(&self) -> usize {
+        self.findings.iter().filter(|f| f.undecided()).count()
+    }
+
+    /// The finding with this id.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Finding> {
+        self.findings.iter().find(|f| f.id == id)
+    }
+}
+
+/// Scans everything that `draft` would publish, in turns held back too, and says what is decided already.
+///
+/// A finding within something that is covered anyway is decided `cover`; one in a turn held back is decided `withhold`.
+/// A secret (tiers A to C) in a turn held back is covered wherever else it stands, unless it was allowed.
+///
+/// # Errors
+/// The covered values cannot be compiled for searching.
+pub fn scan(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &FingerprintKey) -> Result<Scan, Error> {
+    let survey = Survey::new(draft, rules, decisions, key)?;
+    Ok(Scan { findings: survey.findings.into_iter().map(|f| f.finding).collect() })
+}
+
+/// One text of the draft.
+pub(crate) struct Text<'a> {
+    /// Its turn's place in `draft.turns`.
+    pub(crate) turn: Option<usize>,
+    pub(crate) field: Field,
+    pub(crate) text: &'a str,
+    pub(crate) withheld: bool,
+}
+
+/// A finding, with what must not leave this crate.
+pub(crate) struct Found {
+    pub(crate) finding: Finding,
+    /// Index of its text.
+    pub(crate) text: usize,
+    rule: usize,
+    public: usize,
+}
+
+/// Everything known about a draft under some decisions.
+pub(crate) struct Survey<'a> {
+    pub(crate) texts: Vec<Text<'a>>,
+    pub(crate) findings: Vec<Found>,
+    pub(crate) values: Vec<Value>,
+    pub(crate) covers: Covers,
+}
+
+impl<'a> Survey<'a> {
+    pub(crate) fn new(
+        draft: &'a Draft,
+        rules: &Rules,
+        decisions: &'a Decisions,
+        key: &FingerprintKey,
+    ) -> Result<Self, Error> {
+        let texts = texts(draft, decisions);
+        let mut findings = Vec::new();
+        let mut hits = Vec::new();
+        for (index, text) in texts.iter().enumerate() {
+            hits.clear();
+            rules.detect(text.text.as_bytes(), &mut hits);
+            for hit in &hits {
+                if let Some(rule) = rules.get(hit.rule) {
+                    findings.push(found(draft, decisions, key, text, index, rule, *hit));
+                }
+            }
+        }
+        for (id, found) in (1..).zip(&mut findings) {
+            found.finding.id = id;
+        }
+
+        let mut values = Vec::new();
+        let mut taken = HashSet::new();
+        for found in &findings {
+            if is_covered(found, &texts, decisions) && taken.insert(found.finding.fingerprint) {
+                values.push(value(found, &texts));
+            }
+        }
+        // What lies within something covered is covered too, and then everywhere else.
+        let covers = loop {
+            let covers = Covers::new(key, &values, decisions.words())?;
+            if covers.is_empty() {
+                break covers;
+            }
+            let known = values.len();
+            let mut spans_of: Option<(usize, Vec<(usize, usize)>)> = None;
+            for found in &mut findings {
+                if found.finding.decision.is_some() {
+                    continue;
+                }
+                let Some(text) = texts.get(found.text) else { continue };
+                let spans = match spans_of.take() {
+                    Some((index, spans)) if index == found.text => spans,
+                    _ => covered_spans(&covers, text.text, Vec::new()),
+                };
+                if spans.iter().any(|(start, end)| *start <= found.finding.start && found.finding.end <= *end) {
+                    found.finding.decision = Some(Decision::Cover);
+                    if taken.insert(found.finding.fingerprint) {
+                        values.push(value(found, &texts));
+                    }
+                }
+                spans_of = Some((found.text, spans));
+            }
+            if values.len() == known {
+                break covers;
+            }
+        };
+        Ok(Self { texts, findings, values, covers })
+    }
+}
+
+/// What is covered in `text`: `spans` and all covered values, on boundaries, in order, apart from each other.
+pub(crate) fn covered_spans(covers: &Covers, text: &str, mut spans: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    covers.find(text.as_bytes(), &mut found);
+    spans.extend(found.iter().map(|s| (s.start, s.end)));
+    for span in &mut spans {
+        *span = text::snap(text, span.0, span.1);
+    }
+    text::merge(spans)
+}
+
+fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions) -> Vec<Text<'a>> {
+    let mut texts = Vec::with_capacity(draft.turns.len() * 2 + 2);
+    let mut add = |turn, field, text: &'a str, withheld| texts.push(Text { turn, field, text, withheld });
+    add(None, Field::Title, effective(decisions.title(), draft.title.as_deref()), false);
+    add(None, Field::Description, effective(decisions.description(), draft.description.as_deref()), false);
+    for (place, turn) in draft.turns.iter().enumerate() {
+        let withheld = decisions.is_withheld(&turn.id);
+        add(Some(place), Field::Text, &turn.text, withheld);
+        for (n, step) in turn.steps.iter().enumerate() {
+            add(Some(place), Field::StepTool(n), &step.tool, withheld);
+            add(Some(place), Field::StepSummary(n), &step.summary, withheld);
+        }
+    }
+    texts
+}
+
+/// The author's text where there is one, else the conversation's.
+fn effective<'a>(author: Option<&'a str>, own: Option<&'a str>) -> &'a str {
+    author.or(own).unwrap_or_default()
+}
+
+fn found(
+    draft: &Draft,
+    decisions: &Decisions,
+    key: &FingerprintKey,
+    text: &Text<'_>,
+    index: usize,
+    rule: &Rule,
+    hit: Hit,
+) -> Found {
+    let (start, end) = text::snap(text.text, hit.start, hit.end);
+    let value = str_part(text.text, start, end);
+    let fingerprint = key.fingerprint(value.as_bytes());
+    let turn = text.turn.and_then(|place| draft.turns.get(place));
+    let decision = if text.withheld {
+        Some(Decision::Withhold)
+    } else {
+        decisions.decision(&rule.id, &fingerprint).filter(|d| *d != Decision::Allow || rule.allowable)
+    };
+    let public = hit.public.min(value.len());
+    let finding = Finding {
+        id: 0,
+        rule: rule.id.clone(),
+        name: rule.name.clone(),
+        tier: rule.tier,
+        blocking: rule.blocking,
+        allowable: rule.allowable,
+        turn: turn.map(|t| t.index),
+        turn_id: turn.map(|t| t.id.clone()),
+        field: text.field,
+        start,
+        end,
+        fingerprint,
+        preview: preview(value, public),
+        decision,
+    };
+    Found { finding, text: index, rule: hit.rule, public }
+}
+
+/// The prefix of its kind, or else its first characters if it has many: a hint, and never its length.
+fn preview(value: &str, public: usize) -> String {
+    let first = if value.chars().count() >= 10 { 2 } else { 0 };
+    let known = value.get(..public).unwrap_or_default().lines().next().unwrap_or_default();
+    let hint = if known.is_empty() { value.chars().take(first).collect() } else { known.to_owned() };
+    format!("{hint}…")
+}
+
+fn is_covered(found: &Found, texts: &[Text<'_>], decisions: &Decisions) -> bool {
+    let finding = &found.finding;
+    match finding.decision {
+        Some(Decision::Cover) => true,
+        Some(Decision::Withhold) if texts.get(found.text).is_some_and(|t| t.withheld) => {
+            match decisions.decision(&finding.rule, &finding.fingerprint) {
+                Some(Decision::Cover) => true,
+                Some(Decision::Allow) if finding.allowable => false,
+                _ => finding.blocking && is_secret(finding.tier),
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Whether the last gate looks for it.
+pub(crate) fn is_secret(tier: Tier) -> bool {
+    matches!(tier, Tier::A | Tier::B | Tier::C)
+}
+
+fn value(found: &Found, texts: &[Text<'_>]) -> Value {
+    let text = texts.get(found.text).map_or("", |t| t.text);
+    let value = str_part(text, found.finding.start, found.finding.end);
+    Value { text: Zeroizing::new(value.to_owned()), public: found.public, rule: found.rule }
+}
+
+/// The first findings in the way of publishing, for the message.
+pub(crate) fn undecided(survey: &Survey<'_>) -> Option<Error> {
+    let open: Vec<&Finding> = survey.findings.iter().map(|f| &f.finding).filter(|f| f.undecided()).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let place = |f: &&Finding| crate::UndecidedPlace {
+        turn: f.turn,
+        field: f.field,
+        rule: f.rule.clone(),
+        fingerprint: f.fingerprint,
+    };
+    Some(Error::Undecided { count: open.len(), first: open.iter().take(3).map(place).collect() })
+}
+
+/// Whether an undecided hit of this value would be in the way.
+pub(crate) fn is_open(rule: &Rule, fingerprint: &Fingerprint, decisions: &Decisions) -> bool {
+    let allowed = rule.allowable && decisions.allows(fingerprint);
+    rule.blocking && !allowed
+}

@@ -1,0 +1,307 @@
+//! The sealed type: what can become records.
+
+use std::{collections::HashSet, fmt};
+
+use jiff::Timestamp;
+use zeroize::Zeroizing;
+
+use crate::{
+    Decision, Decisions, Draft, DraftStep, Error, Field, Fingerprint, FingerprintKey, Role, Rules,
+    cover::{Covers, Value},
+    gate::{Gate, GateHit},
+    scan::{Survey, covered_spans, is_open, undecided},
+    text::{self, str_part},
+};
+
+/// Covering may bring to light what stood hidden beside the covered text; after this many rounds nothing is sealed.
+const ROUNDS: usize = 16;
+
+/// A conversation as its author decided to publish it: turns held back are empty, bars stand over what is covered.
+///
+/// [`seal`] is the only way to one. There is no constructor:
+///
+/// ```compile_fail
+/// let forged = onrecord_redact::Reviewed { title: None };
+/// ```
+///
+/// It cannot be made from nothing, from a draft, or from stored bytes:
+///
+/// ```compile_fail
+/// let forged = onrecord_redact::Reviewed::default();
+/// ```
+/// ```compile_fail
+/// fn forge(draft: onrecord_redact::Draft) -> onrecord_redact::Reviewed { draft.into() }
+/// ```
+/// ```compile_fail
+/// fn forge(json: &str) -> onrecord_redact::Reviewed { serde_json::from_str(json).unwrap() }
+/// ```
+///
+/// Nor can one be changed, or a turn be made or changed:
+///
+/// ```compile_fail
+/// fn change(mut r: onrecord_redact::Reviewed) { r.turns.clear(); }
+/// ```
+/// ```compile_fail
+/// let forged = onrecord_redact::ReviewedTurn { content: None };
+/// ```
+pub struct Reviewed {
+    title: Option<String>,
+    description: Option<String>,
+    created_at: Timestamp,
+    turns: Vec<ReviewedTurn>,
+    gate: Gate,
+}
+
+/// One turn of a [`Reviewed`].
+pub struct ReviewedTurn {
+    id: String,
+    index: usize,
+    role: Role,
+    created_at: Timestamp,
+    content: Option<ReviewedContent>,
+}
+
+/// What is published of a turn that is not held back.
+pub struct ReviewedContent {
+    text: String,
+    model: Option<String>,
+    steps: Vec<DraftStep>,
+}
+
+impl Reviewed {
+    /// The title, with its bars.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The description, with its bars.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// When the conversation started.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// All turns in reading order, those held back too.
+    #[must_use]
+    pub fn turns(&self) -> &[ReviewedTurn] {
+        &self.turns
+    }
+
+    /// The last gate: looks over the exact bytes about to be sent for everything covered, in all its forms, and for secrets
+    /// (tiers A to C) that were not allowed.
+    ///
+    /// # Errors
+    /// Something was found; nothing may be sent.
+    pub fn gate(&self, bytes: &[u8]) -> Result<(), GateHit> {
+        self.gate.check(bytes)
+    }
+}
+
+impl ReviewedTurn {
+    /// Its stable name within the conversation.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its place in the conversation, from 1.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Who speaks.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// When it happened.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// What is published of it; nothing when it is held back.
+    #[must_use]
+    pub fn content(&self) -> Option<&ReviewedContent> {
+        self.content.as_ref()
+    }
+}
+
+impl ReviewedContent {
+    /// The text, with its bars.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// `provider/model`, on agent turns.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The tool calls, with their bars.
+    #[must_use]
+    pub fn steps(&self) -> &[DraftStep] {
+        &self.steps
+    }
+}
+
+impl fmt::Debug for Reviewed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reviewed")
+            .field("title", &self.title)
+            .field("description", &self.description)
+            .field("created_at", &self.created_at)
+            .field("turns", &self.turns)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ReviewedTurn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReviewedTurn")
+            .field("id", &self.id)
+            .field("index", &self.index)
+            .field("role", &self.role)
+            .field("created_at", &self.created_at)
+            .field("content", &self.content)
+            .finish()
+    }
+}
+
+impl fmt::Debug for ReviewedContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReviewedContent")
+            .field("text", &self.text)
+            .field("model", &self.model)
+            .field("steps", &self.steps)
+            .finish()
+    }
+}
+
+/// Covers what is to be covered, empties what is held back, and seals the rest.
+///
+/// Findings that covering brings to light (a token whose neighbour was covered, so that it now stands free) are covered too:
+/// nobody could have decided on them before.
+///
+/// # Errors
+/// A blocking finding is undecided, or covering does not settle: nothing may be published.
+pub fn seal(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &FingerprintKey) -> Result<Reviewed, Error> {
+    let survey = Survey::new(draft, rules, decisions, key)?;
+    if let Some(error) = undecided(&survey) {
+        return Err(error);
+    }
+    let mut own_spans: Vec<Vec<(usize, usize)>> = Vec::new();
+    own_spans.resize_with(survey.texts.len(), Vec::new);
+    for found in survey.findings.iter().filter(|f| f.finding.decision == Some(Decision::Cover)) {
+        if let Some(spans) = own_spans.get_mut(found.text) {
+            spans.push((found.finding.start, found.finding.end));
+        }
+    }
+
+    let (mut values, mut covers) = (survey.values, survey.covers);
+    let mut outputs = Vec::new();
+    let mut settled = false;
+    for _ in 0..ROUNDS {
+        outputs.clear();
+        let mut revealed = Revealed { rules, decisions, key, seen: HashSet::new(), values: Vec::new() };
+        for (text, own) in survey.texts.iter().zip(&own_spans) {
+            if text.withheld {
+                outputs.push(String::new());
+                continue;
+            }
+            let spans = covered_spans(&covers, text.text, own.clone());
+            let output = text::bar(text.text, &spans);
+            if !spans.is_empty() {
+                revealed.look(&output);
+            }
+            outputs.push(output);
+        }
+        if revealed.values.is_empty() {
+            settled = true;
+            break;
+        }
+        values.append(&mut revealed.values);
+        covers = Covers::new(key, &values, decisions.words())?;
+    }
+    if !settled {
+        return Err(Error::Unsettled);
+    }
+    let gate = Gate::new(rules.clone(), covers, decisions.clone(), key.duplicate());
+    Ok(assemble(draft, &survey.texts, outputs, gate))
+}
+
+/// Blocking findings in texts that have bars already.
+struct Revealed<'a> {
+    rules: &'a Rules,
+    decisions: &'a Decisions,
+    key: &'a FingerprintKey,
+    seen: HashSet<Fingerprint>,
+    values: Vec<Value>,
+}
+
+impl Revealed<'_> {
+    fn look(&mut self, output: &str) {
+        let mut hits = Vec::new();
+        self.rules.detect(output.as_bytes(), &mut hits);
+        for hit in hits {
+            let Some(rule) = self.rules.get(hit.rule) else { continue };
+            let (start, end) = text::snap(output, hit.start, hit.end);
+            let value = str_part(output, start, end).trim_matches('█');
+            let fingerprint = self.key.fingerprint(value.as_bytes());
+            if is_open(rule, &fingerprint, self.decisions) && self.seen.insert(fingerprint) {
+                let text = Zeroizing::new(value.to_owned());
+                self.values.push(Value { text, public: hit.public, rule: hit.rule });
+            }
+        }
+    }
+}
+
+fn assemble(draft: &Draft, texts: &[crate::scan::Text<'_>], outputs: Vec<String>, gate: Gate) -> Reviewed {
+    let (mut title, mut description) = (None, None);
+    let mut turns: Vec<ReviewedTurn> = Vec::with_capacity(draft.turns.len());
+    for (text, output) in texts.iter().zip(outputs) {
+        let turn = text.turn.and_then(|place| draft.turns.get(place));
+        match (text.field, turn) {
+            (Field::Title, _) => title = Some(output).filter(|t| !t.is_empty()),
+            (Field::Description, _) => description = Some(output).filter(|t| !t.is_empty()),
+            (Field::Text, Some(turn)) => {
+                let content = (!text.withheld).then(|| ReviewedContent {
+                    text: output,
+                    model: turn.model.as_deref().map(|m| gate.bar(m)),
+                    steps: Vec::with_capacity(turn.steps.len()),
+                });
+                turns.push(ReviewedTurn {
+                    id: turn.id.clone(),
+                    index: turn.index,
+                    role: turn.role,
+                    created_at: turn.created_at,
+                    content,
+                });
+            }
+            (Field::StepTool(n), Some(turn)) => {
+                let failed = turn.steps.get(n).is_some_and(|s| s.failed);
+                if let Some(content) = turns.last_mut().and_then(|t| t.content.as_mut()) {
+                    content.steps.push(DraftStep { tool: output, summary: String::new(), failed });
+                }
+            }
+            (Field::StepSummary(_), Some(_)) => {
+                let content = turns.last_mut().and_then(|t| t.content.as_mut());
+                if let Some(step) = content.and_then(|c| c.steps.last_mut()) {
+                    step.summary = output;
+                }
+            }
+            (Field::Text | Field::StepTool(_) | Field::StepSummary(_), None) => {}
+        }
+    }
+    Reviewed { title, description, created_at: draft.created_at, turns, gate }
+}

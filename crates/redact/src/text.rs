@@ -1,0 +1,202 @@
+//! Where tokens and characters begin and end.
+
+use unicode_segmentation::{GraphemeCursor, GraphemeIncomplete};
+
+/// The bar that stands for covered text, whatever its length.
+pub const BAR: &str = "███";
+/// One third of a bar.
+pub(crate) const BLOCK: &str = "█";
+
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The bytes `start..end`, or none of them.
+pub(crate) fn part(bytes: &[u8], start: usize, end: usize) -> &[u8] {
+    bytes.get(start..end.min(bytes.len())).unwrap_or_default()
+}
+
+/// The text `start..end`, or nothing.
+pub(crate) fn str_part(text: &str, start: usize, end: usize) -> &str {
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Whether a token can begin at `at`: not within a word, where the letter of an escape (`\n`, `%20`, a terminal's colour
+/// code) is no part of one.
+pub(crate) fn begins_token(bytes: &[u8], at: usize, dash_joins: bool) -> bool {
+    let before = part(bytes, 0, at);
+    let [.., last] = before else { return true };
+    if dash_joins && *last == b'-' {
+        return false;
+    }
+    if !is_word(*last) {
+        return true;
+    }
+    match before {
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'"'] => true,
+        [.., b'%', a, b] => a.is_ascii_hexdigit() && b.is_ascii_hexdigit(),
+        [.., b'm'] => {
+            let codes = before.iter().rev().skip(1).take(16);
+            let length = codes.take_while(|b| b.is_ascii_digit() || **b == b';').count();
+            before.len().checked_sub(length + 2).and_then(|i| before.get(i)) == Some(&b'[')
+        }
+        _ => false,
+    }
+}
+
+/// Whether no word goes on at `at`; a dash or underscore joins only when a word follows it.
+pub(crate) fn ends_token(bytes: &[u8], at: usize) -> bool {
+    match part(bytes, at, at.saturating_add(2)) {
+        [b'-' | b'_', next] => !next.is_ascii_alphanumeric(),
+        [b'-' | b'_'] | [] => true,
+        [first, ..] => !first.is_ascii_alphanumeric(),
+    }
+}
+
+/// The end of the token that goes on at `end`, without a dash or underscore at its very end.
+pub(crate) fn token_end(bytes: &[u8], end: usize) -> usize {
+    let run = bytes.get(end..).unwrap_or_default();
+    let length = run.iter().take_while(|b| is_word(**b) || **b == b'-').count();
+    let tail = part(run, 0, length).iter().rev().take_while(|b| matches!(b, b'-' | b'_')).count();
+    end + length - tail
+}
+
+/// Widens a span outward to grapheme boundaries, and over the blocks (U+2588) that touch it, so that bars never touch.
+pub(crate) fn snap(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let mut start = text.floor_char_boundary(start);
+    let mut end = text.ceil_char_boundary(end);
+    loop {
+        start = grapheme_start(text, start);
+        end = grapheme_end(text, end);
+        let before = str_part(text, 0, start);
+        let after = text.get(end..).unwrap_or_default();
+        let blocks_before = before.len() - before.trim_end_matches(BLOCK).len();
+        let blocks_after = after.len() - after.trim_start_matches(BLOCK).len();
+        if blocks_before + blocks_after == 0 {
+            return (start, end);
+        }
+        start -= blocks_before;
+        end += blocks_after;
+    }
+}
+
+/// Between two printable ASCII characters there is always a boundary: the common case, decided without tables.
+fn plain_boundary(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let printable = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_none_or(|b| (b' '..0x7f).contains(b));
+    printable(at.checked_sub(1)) && printable(Some(at))
+}
+
+fn grapheme_start(text: &str, at: usize) -> usize {
+    if plain_boundary(text, at) {
+        return at;
+    }
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(true) => at,
+        _ => match cursor.prev_boundary(text, 0) {
+            Ok(Some(boundary)) => boundary,
+            Ok(None) | Err(GraphemeIncomplete::PreContext(_)) => 0,
+            Err(_) => at,
+        },
+    }
+}
+
+fn grapheme_end(text: &str, at: usize) -> usize {
+    if plain_boundary(text, at) {
+        return at;
+    }
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(true) => at,
+        _ => match cursor.next_boundary(text, 0) {
+            Ok(Some(boundary)) => boundary,
+            Ok(None) => text.len(),
+            Err(_) => at,
+        },
+    }
+}
+
+/// Puts overlapping and touching spans together, in order.
+pub(crate) fn merge(mut spans: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    spans.sort_unstable();
+    let mut merged: Vec<(usize, usize)> = Vec::with_capacity(spans.len());
+    for (start, end) in spans.into_iter().filter(|(start, end)| start < end) {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}
+
+/// The text with a bar for each span. The spans are merged and on boundaries.
+pub(crate) fn bar(text: &str, spans: &[(usize, usize)]) -> String {
+    let mut out = String::with_capacity(text.len() + spans.len() * BAR.len());
+    let mut from = 0;
+    for &(start, end) in spans {
+        out.push_str(str_part(text, from, start));
+        out.push_str(BAR);
+        from = end;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
+}
+
+/// A text without its ASCII white space, and the way back: wrapping a word changes nothing in it.
+pub(crate) struct Squeezed {
+    pub(crate) bytes: Vec<u8>,
+    /// Where white space was taken out: place in `bytes` before which it stood, all bytes taken out so far, line break or not.
+    gaps: Vec<Gap>,
+}
+
+struct Gap {
+    at: usize,
+    removed: usize,
+    breaks_line: bool,
+}
+
+impl Squeezed {
+    pub(crate) fn new(text: &[u8]) -> Self {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut gaps = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let word = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+            bytes.extend_from_slice(part(rest, 0, word));
+            rest = rest.get(word..).unwrap_or_default();
+            let space = rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
+            if space > 0 {
+                let breaks_line = part(rest, 0, space).iter().any(|b| matches!(b, b'\n' | b'\r'));
+                let removed = gaps.last().map_or(0, |g: &Gap| g.removed) + space;
+                gaps.push(Gap { at: bytes.len(), removed, breaks_line });
+                rest = rest.get(space..).unwrap_or_default();
+            }
+        }
+        Self { bytes, gaps }
+    }
+
+    /// Where the byte at `at` stands in the text.
+    pub(crate) fn original(&self, at: usize) -> usize {
+        let after = self.gaps.partition_point(|g| g.at <= at);
+        at + after.checked_sub(1).and_then(|i| self.gaps.get(i)).map_or(0, |g| g.removed)
+    }
+
+    /// How many of the `length` bytes at `at` read on as a word whose own white space stood at `spaces`: elsewhere only a
+    /// line break may interrupt it.
+    pub(crate) fn reads_on(&self, at: usize, length: usize, spaces: &[usize]) -> usize {
+        let first = self.gaps.partition_point(|g| g.at <= at);
+        let gaps = self.gaps.get(first..).unwrap_or_default();
+        let stray = gaps
+            .iter()
+            .take_while(|g| g.at < at + length)
+            .find(|g| !g.breaks_line && !spaces.contains(&(g.at - at)))
+            .map(|g| g.at - at);
+        let missing = spaces
+            .iter()
+            .copied()
+            .filter(|s| (1..length).contains(s))
+            .find(|s| gaps.binary_search_by_key(&(at + s), |g| g.at).is_err());
+        stray.unwrap_or(length).min(missing.unwrap_or(length)).min(length)
+    }
+}
