@@ -1,1 +1,38 @@
-//! placeholder
+//! Reading pages: one view of a conversation, and everything that is made from it.
+//!
+//! [`ConversationView`] is built from published records; HTML, JSON, Markdown and plain text all come from it,
+//! so they cannot disagree. [`router`] serves them, [`export`] writes them as files. No page needs a script, and
+//! none asks anything of another host.
+
+mod bar;
+mod error;
+mod export;
+mod html;
+mod markdown;
+mod model_name;
+mod moment;
+mod render;
+mod site;
+mod view;
+
+#[cfg(test)]
+mod testing;
+
+pub use bar::{BAR, Segment, Segments, segments};
+pub use error::Error;
+pub use export::{ExportedFile, export};
+pub use model_name::model_name;
+pub use render::{
+    CONTENT_SECURITY_POLICY, Place, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json, conversation_markdown,
+    conversation_text, list_html, list_json, style_path,
+};
+pub use site::{
+    Address, FindSource, Found, LIST_PAGE, ListSlice, ListSource, Repo, Site, SourceError, path_of, router,
+};
+pub use view::{
+    Author, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, RefView, Standing,
+    StepView, TitleFrom, TurnView,
+};
+
+/// The repository that stands for this machine's shelf: records that were never sent anywhere.
+pub const SHELF: &str = "did:web:localhost";

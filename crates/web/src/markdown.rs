@@ -1,0 +1,291 @@
+//! An agent's text, which is Markdown, into HTML.
+//!
+//! Written event by event, so that nothing reaches the page that is not written here: raw HTML is shown as the text
+//! it is, a link leads only to http, https, mailto or at, an image is never loaded but linked, headings stand below
+//! the page's own, and bars are bars in code too.
+
+use std::{
+    borrow::Cow,
+    fmt::{self, Write},
+};
+
+use askama::filters::HtmlSafe;
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TextMergeStream};
+
+use crate::html::{escape, may_link, open_link, with_bars, with_bars_and_links};
+
+/// Quotes, lists and emphasis nested deeper than this are written flat: nobody reads them, and browsers choke on them.
+const MAX_DEPTH: usize = 24;
+
+/// How many characters of an address that is no link are shown; the Markdown form has all of it.
+const SHOWN_ADDRESS: usize = 120;
+
+/// Markdown as HTML.
+pub(crate) struct Prose<'a> {
+    /// The text of one record.
+    pub(crate) text: &'a str,
+    /// The code fence that the record before this one left open, where a long turn was cut inside a code block.
+    pub(crate) fence: Option<&'a str>,
+}
+
+impl fmt::Display for Prose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.fence.map_or(Cow::Borrowed(self.text), |fence| Cow::Owned(format!("{fence}\n{}", self.text)));
+        let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+        let mut writer = Writer {
+            w: f,
+            open: Vec::new(),
+            anchors: 0,
+            depth: 0,
+            in_head: false,
+            columns: Vec::new(),
+            column: 0,
+            words: false,
+            code: false,
+        };
+        for event in TextMergeStream::new(Parser::new_ext(&text, options)) {
+            writer.event(event)?;
+        }
+        Ok(())
+    }
+}
+
+impl HtmlSafe for Prose<'_> {}
+
+/// What has to be written where an element ends.
+enum End<'a> {
+    /// This, whatever it is.
+    Fixed(&'static str),
+    /// This, and one level less deep.
+    Nested(&'static str),
+    /// The end of a link, whose address is its text where it has no other.
+    Link(CowStr<'a>),
+    /// The address of a link that may not be one, unless the text was the address.
+    Unlinked { address: CowStr<'a>, shown: bool },
+}
+
+struct Writer<'a, W> {
+    w: W,
+    open: Vec<End<'a>>,
+    /// How many links are open: HTML allows one.
+    anchors: usize,
+    depth: usize,
+    in_head: bool,
+    columns: Vec<Alignment>,
+    column: usize,
+    /// Whether anything was written since the last link was opened.
+    words: bool,
+    code: bool,
+}
+
+impl<'a, W: Write> Writer<'a, W> {
+    fn event(&mut self, event: Event<'a>) -> fmt::Result {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(_) => match self.open.pop() {
+                Some(end) => self.end(end),
+                None => Ok(()),
+            },
+            Event::Text(text) => {
+                self.words = true;
+                if self.code || self.anchors > 0 {
+                    with_bars(&mut self.w, &text)
+                } else {
+                    with_bars_and_links(&mut self.w, &text)
+                }
+            }
+            Event::Code(text) => {
+                self.words = true;
+                self.w.write_str("<code dir=\"ltr\">")?;
+                with_bars(&mut self.w, &text)?;
+                self.w.write_str("</code>")
+            }
+            // With mathematics and footnotes off the last two do not come; if they ever do, they are text.
+            Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text)
+            | Event::FootnoteReference(text) => {
+                self.words = true;
+                with_bars(&mut self.w, &text)
+            }
+            Event::SoftBreak => self.w.write_char('\n'),
+            Event::HardBreak => self.w.write_str("<br>\n"),
+            Event::Rule => self.w.write_str("<hr>\n"),
+            Event::TaskListMarker(done) => self.w.write_str(if done {
+                "<span class=\"task\" role=\"img\" aria-label=\"done\">☑</span> "
+            } else {
+                "<span class=\"task\" role=\"img\" aria-label=\"to do\">☐</span> "
+            }),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'a>) -> fmt::Result {
+        match tag {
+            Tag::Paragraph => self.fixed("<p dir=\"auto\">", "</p>\n"),
+            Tag::Heading { level, .. } => match level {
+                HeadingLevel::H1 => self.fixed("<h3 dir=\"auto\">", "</h3>\n"),
+                HeadingLevel::H2 => self.fixed("<h4 dir=\"auto\">", "</h4>\n"),
+                HeadingLevel::H3 => self.fixed("<h5 dir=\"auto\">", "</h5>\n"),
+                HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => self.fixed("<h6 dir=\"auto\">", "</h6>\n"),
+            },
+            Tag::CodeBlock(_) => {
+                self.code = true;
+                self.fixed("<pre tabindex=\"0\" dir=\"ltr\"><code>", "</code></pre>\n")
+            }
+            Tag::HtmlBlock => self.fixed("<p class=\"raw\" dir=\"auto\">", "</p>\n"),
+            Tag::BlockQuote(_) => self.nested("<blockquote dir=\"auto\">\n", "</blockquote>\n", ""),
+            Tag::List(None) => self.nested("<ul dir=\"auto\">\n", "</ul>\n", ""),
+            Tag::List(Some(1)) => self.nested("<ol dir=\"auto\">\n", "</ol>\n", ""),
+            Tag::List(Some(first)) => {
+                if self.depth < MAX_DEPTH {
+                    write!(self.w, "<ol dir=\"auto\" start=\"{first}\">")?;
+                }
+                self.nested("\n", "</ol>\n", "")
+            }
+            Tag::Item => self.nested("<li dir=\"auto\">", "</li>\n", "<br>"),
+            Tag::Emphasis => self.nested("<em>", "</em>", ""),
+            Tag::Strong => self.nested("<strong>", "</strong>", ""),
+            Tag::Strikethrough => self.nested("<del>", "</del>", ""),
+            Tag::Table(columns) => {
+                self.columns = columns;
+                self.fixed("<div class=\"table\" tabindex=\"0\"><table>\n", "</tbody></table></div>\n")
+            }
+            Tag::TableHead => {
+                (self.in_head, self.column) = (true, 0);
+                self.fixed("<thead><tr>", "</tr></thead><tbody>\n")
+            }
+            Tag::TableRow => {
+                (self.in_head, self.column) = (false, 0);
+                self.fixed("<tr>", "</tr>\n")
+            }
+            Tag::TableCell => self.cell(),
+            Tag::Link { link_type, dest_url, .. } => self.link(link_type, dest_url),
+            Tag::Image { dest_url, .. } => self.image(dest_url),
+            // Extensions that are off; their content is written, their frame is not.
+            Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => self.fixed("", ""),
+        }
+    }
+
+    fn fixed(&mut self, start: &'static str, end: &'static str) -> fmt::Result {
+        self.open.push(End::Fixed(end));
+        self.w.write_str(start)
+    }
+
+    /// An element that may hold itself; beyond [`MAX_DEPTH`] only `flat` stands for it.
+    fn nested(&mut self, start: &'static str, end: &'static str, flat: &'static str) -> fmt::Result {
+        if self.depth >= MAX_DEPTH {
+            return self.fixed(flat, "");
+        }
+        self.depth += 1;
+        self.open.push(End::Nested(end));
+        self.w.write_str(start)
+    }
+
+    fn cell(&mut self) -> fmt::Result {
+        let alignment = self.columns.get(self.column).copied().unwrap_or(Alignment::None);
+        self.column += 1;
+        let (name, end) = if self.in_head { ("th", "</th>") } else { ("td", "</td>") };
+        let class = match alignment {
+            Alignment::None | Alignment::Left => "",
+            Alignment::Center => " class=\"center\"",
+            Alignment::Right => " class=\"right\"",
+        };
+        write!(self.w, "<{name} dir=\"auto\"{class}>")?;
+        self.fixed("", end)
+    }
+
+    fn link(&mut self, kind: LinkType, address: CowStr<'a>) -> fmt::Result {
+        let address = if kind == LinkType::Email { format!("mailto:{address}").into() } else { address };
+        let text_is_address = matches!(kind, LinkType::Autolink | LinkType::Email);
+        self.words = false;
+        if self.anchors == 0 && may_link(&address) {
+            self.anchors += 1;
+            open_link(&mut self.w, &address, "")?;
+            self.open.push(End::Link(address));
+        } else {
+            self.open.push(End::Unlinked { address, shown: text_is_address });
+        }
+        Ok(())
+    }
+
+    fn image(&mut self, address: CowStr<'a>) -> fmt::Result {
+        if self.anchors == 0 && may_link(&address) {
+            self.anchors += 1;
+            open_link(&mut self.w, &address, "image")?;
+            self.open.push(End::Link(address));
+        } else {
+            self.open.push(End::Unlinked { address, shown: false });
+        }
+        self.words = false;
+        self.w.write_str("Image: ")
+    }
+
+    fn end(&mut self, end: End<'a>) -> fmt::Result {
+        match end {
+            End::Fixed(text) => {
+                self.code = false;
+                self.w.write_str(text)
+            }
+            End::Nested(text) => {
+                self.depth -= 1;
+                self.w.write_str(text)
+            }
+            End::Link(address) => {
+                if !self.words {
+                    escape(&mut self.w, &address)?;
+                }
+                self.anchors -= 1;
+                self.w.write_str("</a>")
+            }
+            End::Unlinked { shown: true, .. } => Ok(()),
+            End::Unlinked { address, shown: false } => {
+                let end = address.char_indices().nth(SHOWN_ADDRESS).map_or(address.len(), |(at, _)| at);
+                self.w.write_str(if self.words { " (" } else { "(" })?;
+                with_bars(&mut self.w, address.get(..end).unwrap_or(""))?;
+                self.w.write_str(if end < address.len() { "…)" } else { ")" })
+            }
+        }
+    }
+}
+
+/// The opening line of the code fence that `text` leaves open, so that a cut inside a code block can be mended.
+/// `carried` is the fence that was open where `text` begins.
+pub(crate) fn open_fence<'a>(text: &'a str, carried: Option<&'a str>) -> Option<&'a str> {
+    text.lines().fold(carried, fence_after)
+}
+
+/// The fence that is open after `line`, given the one that was open before it.
+pub(crate) fn fence_after<'a>(open: Option<&'a str>, line: &'a str) -> Option<&'a str> {
+    let indented = line.len() - line.trim_start_matches(' ').len() > 3;
+    let Some((mark, length, info)) = fence(line).filter(|_| !indented) else { return open };
+    match open.and_then(fence) {
+        Some((open_mark, open_length, _)) => {
+            if mark == open_mark && length >= open_length && info.trim().is_empty() {
+                None
+            } else {
+                open
+            }
+        }
+        // The info string of a backtick fence holds no backtick.
+        None => (mark != '`' || !info.contains('`')).then_some(line),
+    }
+}
+
+/// The mark, its length and the info string of a fence line.
+fn fence(line: &str) -> Option<(char, usize, &str)> {
+    let line = line.trim_start_matches(' ');
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let info = line.trim_start_matches(mark);
+    let length = line.len() - info.len();
+    (length >= 3).then_some((mark, length, info))
+}
+
+#[cfg(test)]
+mod tests;

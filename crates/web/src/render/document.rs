@@ -1,0 +1,241 @@
+//! The view as Markdown and as plain text.
+//!
+//! In both, no words of a turn can pass for the beginning of another: in Markdown a person's turn is a quotation, an
+//! agent's headings stand below those of the document and its code blocks are closed; in plain text every turn is
+//! indented.
+
+use std::fmt::{self, Write};
+
+use crate::{
+    Error, Standing,
+    bar::BAR,
+    markdown::fence_after,
+    moment::{Moment, span},
+    view::{Continues, ConversationView, StepView, TurnView},
+};
+
+/// The conversation as a Markdown document.
+pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Error> {
+    let mut out = String::new();
+    writeln!(out, "# {}\n", Escaped(view.title))?;
+    if let Some(description) = view.description {
+        quote(&mut out, description)?;
+        out.push('\n');
+    }
+    for line in head(view) {
+        writeln!(out, "- {}", Escaped(&line))?;
+    }
+    for turn in &view.turns {
+        if turn.continues != Continues::Turn {
+            writeln!(out, "\n## {}, {}", Escaped(&turn.speaker(&view.author)), Escaped(&stamp(turn)))?;
+        }
+        out.push('\n');
+        if turn.withheld {
+            writeln!(out, "*{}*", off_the_record(turn))?;
+        } else if turn.is_empty() {
+            writeln!(out, "*{}*", EMPTY)?;
+        } else if turn.role == "assistant" {
+            lower_headings(&mut out, turn)?;
+        } else {
+            quote(&mut out, turn.text)?;
+        }
+        if !turn.steps.is_empty() {
+            if !turn.text.trim().is_empty() {
+                out.push('\n');
+            }
+            for step in &turn.steps {
+                writeln!(out, "- {} {}{}", outcome(step), Code(step.tool), Summary(step))?;
+            }
+        }
+        about(&mut out, turn, "- ")?;
+    }
+    writeln!(out, "\n---\n\n{}", standing(view))?;
+    Ok(out)
+}
+
+/// The conversation as plain text.
+pub fn conversation_text(view: &ConversationView<'_>) -> Result<String, Error> {
+    let mut out = String::new();
+    writeln!(out, "{}\n", one_line(view.title))?;
+    if let Some(description) = view.description {
+        indent(&mut out, description)?;
+        out.push('\n');
+    }
+    for line in head(view) {
+        writeln!(out, "{line}")?;
+    }
+    for turn in &view.turns {
+        if turn.continues != Continues::Turn {
+            writeln!(out, "\n{}, {}", one_line(&turn.speaker(&view.author)), stamp(turn))?;
+        }
+        if turn.withheld {
+            writeln!(out, "  [{}]", off_the_record(turn))?;
+        } else if turn.is_empty() {
+            writeln!(out, "  [{EMPTY}]")?;
+        } else {
+            indent(&mut out, turn.text)?;
+        }
+        for step in &turn.steps {
+            let summary = one_line(step.summary.unwrap_or_default());
+            let line = format!("  {:<6}  {}  {summary}", outcome(step), one_line(step.tool));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        about(&mut out, turn, "  ")?;
+    }
+    writeln!(out, "\n{}", standing(view))?;
+    Ok(out)
+}
+
+/// What a turn without words says instead.
+pub(crate) const EMPTY: &str = "Nothing was said in this turn. It was not held back; it is empty.";
+
+fn off_the_record(turn: &TurnView<'_>) -> String {
+    format!("Off the record. The author held back this {}, {}.", turn.noun(), turn.moment.clock())
+}
+
+fn head(view: &ConversationView<'_>) -> Vec<String> {
+    let counts = view.counts;
+    let start = Moment::read(view.created_at);
+    let author =
+        view.author.handle.map_or_else(|| view.author.did.to_owned(), |h| format!("@{h} ({})", view.author.did));
+    let mut lines = vec![
+        format!("By: {author}"),
+        format!("When: {}", span(&start, &view.last_turn_at.map_or(start, Moment::read))),
+        format!(
+            "Turns: {}, off the record: {}, passages covered ({BAR}): {}",
+            counts.turns, counts.withheld, counts.covered
+        ),
+        format!("Steps: {}, failed: {}", counts.steps, counts.failed),
+    ];
+    for model in &view.models {
+        lines.push(if model.name == model.id {
+            format!("Model: {}", model.id)
+        } else {
+            format!("Model: {} ({})", model.name, model.id)
+        });
+    }
+    if let Some(discussion) = view.discussion {
+        lines.push(format!("Discussion: {discussion}"));
+    }
+    lines.push(format!("Record: {}", view.uri));
+    lines.iter().map(|line| one_line(line)).collect()
+}
+
+fn stamp(turn: &TurnView<'_>) -> String {
+    format!("{}, {} UTC", turn.moment.day(), turn.moment.clock())
+}
+
+/// What may be said about where the records stand: never that they were verified.
+pub(crate) fn standing(view: &ConversationView<'_>) -> String {
+    match view.standing {
+        Standing::Preview => "A preview: nothing of this is public yet, and nothing is signed.".to_owned(),
+        Standing::Shelf => "On this machine's shelf: not signed, not public.".to_owned(),
+        Standing::Repository => {
+            format!("From the repository of {}. Its signature has not been checked here.", view.author.did)
+        }
+    }
+}
+
+fn outcome(step: &StepView<'_>) -> &'static str {
+    if step.failed { "failed" } else { "ran" }
+}
+
+fn about(out: &mut String, turn: &TurnView<'_>, lead: &str) -> fmt::Result {
+    for reference in &turn.refs {
+        writeln!(out, "{lead}about {} at {}", reference.uri, reference.cid)?;
+    }
+    for mention in &turn.mentions {
+        writeln!(out, "{lead}about {}", mention.did)?;
+    }
+    Ok(())
+}
+
+fn quote(out: &mut String, text: &str) -> fmt::Result {
+    for line in text.trim_end().lines() {
+        writeln!(out, "{}", format!("> {line}").trim_end())?;
+    }
+    Ok(())
+}
+
+fn indent(out: &mut String, text: &str) -> fmt::Result {
+    for line in text.trim_end().lines() {
+        // A lone carriage return would put the cursor back before the indent.
+        for line in line.split('\r') {
+            writeln!(out, "{}", format!("  {line}").trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// An agent's Markdown with its headings two levels lower, and its code fence closed at the end.
+fn lower_headings(out: &mut String, turn: &TurnView<'_>) -> fmt::Result {
+    let mut open = turn.fence;
+    if let Some(fence) = open {
+        writeln!(out, "{fence}")?;
+    }
+    for line in turn.text.trim_end().lines() {
+        let before = open;
+        open = fence_after(open, line);
+        let hashes = line.len() - line.trim_start_matches('#').len();
+        let heading = (1..=6).contains(&hashes) && line.chars().nth(hashes).is_none_or(char::is_whitespace);
+        let setext = !line.is_empty() && line.trim_end().bytes().all(|b| b == b'=');
+        if before.is_none() && heading {
+            let more = 2.min(6 - hashes);
+            writeln!(out, "{}{line}", "#".repeat(more))?;
+        } else if before.is_none() && setext {
+            // The other way to write a heading of the first level.
+            writeln!(out, "\\{line}")?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    if let Some(fence) = open {
+        let mark = fence.trim_start();
+        let length = mark.len() - mark.trim_start_matches(['`', '~']).len();
+        writeln!(out, "{}", mark.get(..length).unwrap_or(mark))?;
+    }
+    Ok(())
+}
+
+fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Foreign text that means nothing in Markdown.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in one_line(self.0).chars() {
+            if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '&' | '|' | '~' | '!') {
+                f.write_char('\\')?;
+            }
+            f.write_char(c)?;
+        }
+        Ok(())
+    }
+}
+
+/// Foreign text as a code span, whatever backticks it holds.
+struct Code<'a>(&'a str);
+
+impl fmt::Display for Code<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = one_line(self.0);
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let ticks = "`".repeat(longest + 1);
+        let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+        write!(f, "{ticks}{pad}{text}{pad}{ticks}")
+    }
+}
+
+struct Summary<'a>(&'a StepView<'a>);
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.summary {
+            Some(summary) => write!(f, " {}", Escaped(summary)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The view in every format.
+
+mod document;
+mod page;
+mod place;
+
+use serde_json::json;
+
+pub use document::{conversation_markdown, conversation_text};
+pub(crate) use page::{Notice, notice_html};
+pub use page::{conversation_html, list_html};
+pub use place::{Place, TURNS_PER_PAGE};
+pub(crate) use place::{page_count, page_of};
+
+use crate::{Error, ListView, view::ConversationView};
+
+/// The one stylesheet.
+pub const STYLE: &str = include_str!("../../assets/style.css");
+
+/// What a page may do: be read. It loads one stylesheet of its own and nothing else, from nowhere else.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
+                                           base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Path of [`STYLE`] on the site, named after its content so that it can be kept for ever.
+#[must_use]
+pub fn style_path() -> String {
+    // FNV-1a: the name has to change with the content, nothing more.
+    let hash = STYLE
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("/style-{hash:016x}.css")
+}
+
+/// The conversation as JSON: the view itself.
+pub fn conversation_json(view: &ConversationView<'_>) -> Result<String, Error> {
+    Ok(serde_json::to_string_pretty(view)? + "\n")
+}
+
+/// A page of the list as JSON: the view itself.
+pub fn list_json(view: &ListView<'_>) -> Result<String, Error> {
+    Ok(serde_json::to_string_pretty(view)? + "\n")
+}
+
+/// A notice as JSON.
+pub(crate) fn notice_json(notice: &Notice) -> String {
+    format!("{:#}\n", json!({ "error": notice.code, "message": notice.text }))
+}
+
+#[cfg(test)]
+mod tests;

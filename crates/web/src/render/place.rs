@@ -1,0 +1,75 @@
+//! Where a page stands, and so how it links to its neighbours.
+
+use crate::style_path;
+
+/// How many records a page shows; a longer conversation is cut into pages.
+pub const TURNS_PER_PAGE: usize = 200;
+
+/// Where pages stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// On a site; `path` is the path of the conversation without suffix, as asked for.
+    Site {
+        /// E.g. `/@dana.example/3mf2k5aaaaa22`.
+        path: &'a str,
+    },
+    /// In a folder of files; `stem` is the name of the conversation's files without suffix.
+    Folder {
+        /// E.g. `3mf2k5aaaaa22`.
+        stem: &'a str,
+    },
+}
+
+impl Place<'_> {
+    /// The list of conversations.
+    pub(crate) fn home(&self) -> &'static str {
+        match self {
+            Self::Site { .. } => "/",
+            Self::Folder { .. } => "index.html",
+        }
+    }
+
+    /// The stylesheet.
+    pub(crate) fn style(&self) -> String {
+        match self {
+            Self::Site { .. } => style_path(),
+            Self::Folder { .. } => "style.css".to_owned(),
+        }
+    }
+
+    /// The whole conversation in another format, e.g. `json`.
+    pub(crate) fn format(&self, suffix: &str) -> String {
+        match self {
+            Self::Site { path } => format!("{path}.{suffix}"),
+            Self::Folder { stem } => format!("{stem}.{suffix}"),
+        }
+    }
+
+    /// Page `page` of the conversation, from 1.
+    pub(crate) fn page(&self, page: usize) -> String {
+        match (self, page) {
+            (Self::Site { path }, 1) => (*path).to_owned(),
+            (Self::Site { path }, page) => format!("{path}?page={page}"),
+            (Self::Folder { stem }, 1) => format!("{stem}.html"),
+            (Self::Folder { stem }, page) => format!("{stem}.p{page}.html"),
+        }
+    }
+
+    /// All of the conversation on one page, where there is such a page.
+    pub(crate) fn whole(&self) -> Option<String> {
+        match self {
+            Self::Site { path } => Some(format!("{path}?page=all")),
+            Self::Folder { .. } => None,
+        }
+    }
+}
+
+/// How many pages `records` records make; an empty conversation has one.
+pub(crate) fn page_count(records: usize) -> usize {
+    records.div_ceil(TURNS_PER_PAGE).max(1)
+}
+
+/// On which page the record at `index` stands.
+pub(crate) fn page_of(index: usize) -> usize {
+    index / TURNS_PER_PAGE + 1
+}

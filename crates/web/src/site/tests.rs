@@ -1,0 +1,212 @@
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{HeaderMap, Method, Request, StatusCode},
+};
+use onrecord_lexicon::Did;
+use tower::ServiceExt;
+
+use super::*;
+use crate::{
+    SHELF, Standing,
+    view::tests::{published, said},
+};
+
+const AT: &str = "/at/did:plc:ewvi7nxzyoun6zhxrhs64oiz/click.aligned.chat.session/3mf2k5aaaaa22";
+
+/// A site with one conversation of 401 turns under AT and `/@dana.example/…`, one taken back (key `3gone`), and a source
+/// that fails for the key `3broken`.
+fn site(loopback_only: bool) -> Router {
+    let turns =
+        (0..401).map(|i| said("user", &format!("05:{:02}:{:02}", i / 60, i % 60), &format!("turn {i}."))).collect();
+    let conversation = published(turns);
+    let entry = ListEntry::new(&conversation, Standing::Repository);
+    router(Site {
+        list: Box::new(move |offset, limit| {
+            let entries =
+                (offset..120.min(offset + limit)).map(|i| ListEntry { title: format!("Talk {i}"), ..entry.clone() });
+            Ok(ListSlice { entries: entries.collect(), total: 120 })
+        }),
+        find: Box::new(move |address| {
+            let mine = match &address.repo {
+                Repo::Did(did) => did.as_str() == "did:plc:ewvi7nxzyoun6zhxrhs64oiz",
+                Repo::Handle(handle) => handle.as_str() == "dana.example",
+            };
+            Ok(match address.rkey.as_str() {
+                "3mf2k5aaaaa22" if mine && address.collection.as_str() == aligned::SESSION => {
+                    Found::Conversation(Box::new(conversation.clone()))
+                }
+                "3gone" => Found::Gone,
+                "3broken" => return Err("disk /secret/path is full".into()),
+                _ => Found::Unknown,
+            })
+        }),
+        loopback_only,
+    })
+}
+
+async fn ask(method: Method, path: &str, host: Option<&str>) -> (StatusCode, HeaderMap, String) {
+    let mut request = Request::builder().method(method).uri(path);
+    if let Some(host) = host {
+        request = request.header("host", host);
+    }
+    let response = site(host.is_some()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap();
+    (parts.status, parts.headers, String::from_utf8(body.to_vec()).unwrap())
+}
+
+async fn get(path: &str) -> (StatusCode, HeaderMap, String) {
+    ask(Method::GET, path, None).await
+}
+
+#[tokio::test]
+async fn both_addresses_show_the_conversation_and_keep_to_themselves() {
+    for path in [AT, "/@dana.example/3mf2k5aaaaa22"] {
+        let (status, headers, body) = get(path).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+        assert_eq!(body.matches("<article").count(), 200);
+        assert!(
+            body.contains(&format!("href=\"{path}?page=2\"")) && body.contains(&format!("href=\"{path}.json\"")),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_headers() {
+    for path in [AT, "/", "/nowhere", &format!("{AT}.json"), "/@dana.example/3gone", "/style.css"] {
+        let (_, headers, _) = get(path).await;
+        let policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        assert_eq!(headers["content-security-policy"], policy, "{path}");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        assert_eq!(headers["referrer-policy"], "no-referrer");
+        assert_eq!(headers["x-robots-tag"], "noindex");
+        if path != "/style.css" {
+            assert_eq!(headers["cache-control"], "no-store", "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_other_formats_stand_beside_the_page() {
+    for (suffix, kind, start) in [
+        ("json", "application/json", "{"),
+        ("md", "text/markdown; charset=utf-8", "# A title"),
+        ("txt", "text/plain; charset=utf-8", "A title"),
+    ] {
+        let (status, headers, body) = get(&format!("{AT}.{suffix}")).await;
+        assert_eq!((status, headers["content-type"].to_str().unwrap()), (StatusCode::OK, kind));
+        assert!(body.starts_with(start), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn pages_that_are_not_there_are_not_found() {
+    for path in [
+        "/nowhere",
+        "/a/b",
+        "/@dana.example/3unknown",
+        "/at/did:plc:x/click.aligned.chat.session/3mf2k5aaaaa22",
+        "/at/%ff/x/y",
+        &format!("{AT}?page=4"),
+        &format!("{AT}?page=0"),
+        &format!("{AT}?page=x"),
+        &format!("{AT}?turn=nope"),
+        "/?page=4",
+        "/?page=99999999999999999999",
+        "/?page=0",
+    ] {
+        let (status, _, body) = get(path).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+        assert!(body.contains("<h1>") && body.contains("href=\"/\""), "{path}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_taken_back_is_gone_in_every_format() {
+    for suffix in ["", ".json", ".md", ".txt"] {
+        let (status, headers, body) = get(&format!("/@dana.example/3gone{suffix}")).await;
+        assert_eq!(status, StatusCode::GONE);
+        assert_eq!(headers["cache-control"], "no-store");
+        assert!(body.contains("taken back") || body.contains("removed it from the record"), "{body}");
+    }
+    let (_, _, json) = get("/@dana.example/3gone.json").await;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["error"], "gone");
+}
+
+#[tokio::test]
+async fn a_failing_source_is_told_without_its_secrets() {
+    let (status, _, body) = get("/@dana.example/3broken").await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(body.contains("This page could not be made") && !body.contains("/secret"), "{body}");
+}
+
+#[tokio::test]
+async fn a_link_to_a_turn_leads_to_its_page_and_anchor() {
+    let conversation = published((0..401).map(|i| said("user", "05:06:00", &i.to_string())).collect());
+    for (index, target) in [(0, AT.to_owned()), (399, format!("{AT}?page=2")), (400, format!("{AT}?page=3"))] {
+        let rkey = &conversation.messages[index].rkey;
+        let (status, headers, _) = get(&format!("{AT}?turn={rkey}")).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        assert_eq!(headers["location"].to_str().unwrap(), format!("{target}#{rkey}"));
+    }
+    let (_, _, body) = get(&format!("{AT}?page=all")).await;
+    assert_eq!(body.matches("<article").count(), 401);
+}
+
+#[tokio::test]
+async fn the_list_is_paged_and_comes_as_json_too() {
+    let (_, _, first) = get("/").await;
+    assert_eq!(first.matches("<article").count(), 50);
+    assert!(first.contains("120 conversations, page 1 of 3") && first.contains("href=\"/?page=2\""));
+    assert!(first.contains("href=\"/@dana.example/3mf2k5aaaaa22\""));
+    let (_, _, last) = get("/?page=3").await;
+    assert_eq!(last.matches("<article").count(), 20);
+    let (_, _, json) = get("/index.json?page=3").await;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["total"].as_u64(), json["conversations"].as_array().unwrap().len()), (Some(120), 20));
+}
+
+#[tokio::test]
+async fn the_stylesheet_is_kept_under_the_name_of_its_content() {
+    let (_, _, page) = get(AT).await;
+    assert!(page.contains(&format!("href=\"{}\"", style_path())));
+    let (status, headers, body) = get(&style_path()).await;
+    assert_eq!((status, body.as_str()), (StatusCode::OK, crate::STYLE));
+    assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
+    assert_eq!(get("/style.css").await.1["cache-control"], "no-cache");
+}
+
+#[tokio::test]
+async fn only_reading_is_allowed() {
+    for path in ["/", AT] {
+        assert_eq!(ask(Method::POST, path, None).await.0, StatusCode::METHOD_NOT_ALLOWED);
+        let (status, _, body) = ask(Method::HEAD, path, None).await;
+        assert_eq!((status, body.as_str()), (StatusCode::OK, ""));
+    }
+}
+
+#[tokio::test]
+async fn a_site_for_this_machine_answers_to_no_other_name() {
+    for host in ["localhost", "127.0.0.1:8080", "[::1]:80", "LOCALHOST:1"] {
+        assert_eq!(ask(Method::GET, "/", Some(host)).await.0, StatusCode::OK, "{host}");
+    }
+    for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "10.0.0.1", ""] {
+        let (status, _, body) = ask(Method::GET, AT, Some(host)).await;
+        assert_eq!(status, StatusCode::MISDIRECTED_REQUEST, "{host}");
+        assert!(!body.contains("turn 0"));
+    }
+}
+
+#[test]
+fn paths_are_written_for_people_where_a_handle_is_known() {
+    assert_eq!(path_of("did:plc:abc", Some("dana.example"), "3k"), "/@dana.example/3k");
+    assert_eq!(path_of(SHELF, None, "3k"), "/at/did:web:localhost/click.aligned.chat.session/3k");
+    assert_eq!(
+        path_of("did:web:localhost%3A80", None, "3k"),
+        "/at/did:web:localhost%253A80/click.aligned.chat.session/3k"
+    );
+    assert!(Did::parse(SHELF).is_ok());
+}
