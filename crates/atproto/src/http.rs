@@ -1,6 +1,6 @@
 //! One bounded HTTP exchange: guard, time limit, size limit, and an error that tells whether anything was sent.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, time::Duration};
 
 use reqwest::{
     RequestBuilder, StatusCode,
@@ -14,7 +14,10 @@ use crate::{
     guard::{Guard, Refusal},
 };
 
-const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Shorter than any server's own (Node's, and so the reference PDS's, is five seconds): a write sent on a connection that the
+/// server is just closing would end in doubt.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Redirects that a plain document may take. XRPC requests follow none: they carry tokens.
 const MAX_REDIRECTS: usize = 3;
 
@@ -45,6 +48,7 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(config.timeout)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             // A proxy would resolve names out of the guard's sight, and is found through the environment.
             .no_proxy()
             .build()

@@ -205,7 +205,8 @@ impl std::fmt::Debug for Client {
 
 /// How long to wait before a failed read is tried again; none if it should not be.
 fn backoff(error: &Error, retries: u32) -> Option<Duration> {
-    if retries >= MAX_RETRIES || !error.is_transient() {
+    // Who has waited for the whole time limit once is told, and not made to wait three times more.
+    if retries >= MAX_RETRIES || !error.is_transient() || matches!(error, Error::TimedOut { .. }) {
         return None;
     }
     if let Error::RateLimited { retry_at: Some(at), .. } = error {

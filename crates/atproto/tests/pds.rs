@@ -201,6 +201,18 @@ async fn pds_faults_tell_whether_a_write_may_have_taken_effect() {
     assert_eq!((limit.limit, limit.remaining), (5000, 0));
     assert!(!error.is_ambiguous() && !holds(1).await);
 
+    let error = fail(1, Fault::Answer { status: 413, headers: vec![], body: "too large".into() }).await;
+    assert_error!(Err::<(), _>(&error), Error::Rejected { status: 413, .. });
+    assert!(!error.is_ambiguous() && !holds(1).await);
+    let error = fail(1, Fault::refusal(401, "AccountTakedown", "Account has been taken down")).await;
+    assert_error!(Err::<(), _>(&error), Error::AccountUnavailable { status, .. } if status == "takendown");
+    let error = fail(1, Fault::refusal(400, "InvalidRequest", "line one\nline two")).await;
+    let host = proxy.url().strip_prefix("http://").unwrap();
+    assert_eq!(
+        error.to_string(),
+        format!("{host} refused com.atproto.repo.applyWrites: InvalidRequest: line one line two (HTTP 400)")
+    );
+
     // Ambiguous, and it did not take effect.
     for (n, fault) in [(2, Fault::server_error()), (3, Fault::bad_gateway()), (4, Fault::CutBefore), (5, Fault::html())]
     {
@@ -336,6 +348,21 @@ async fn pds_expired_tokens_are_renewed_once_and_kept() {
     let other = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa";
     proxy.script(REFRESH, [Fault::Rewrite(Arc::new(move |answer| answer["did"] = other.into()))]);
     assert_error!(session.refresh().await, Error::DidMismatch { .. });
+
+    // A server that wants a code from the account's email, and one whose account is inactive.
+    let create_session = "com.atproto.server.createSession";
+    let identity = client.resolve("dana.test").await.unwrap();
+    let password = Secret::new(&*account.password);
+    proxy.script(create_session, [Fault::refusal(401, "AuthFactorTokenRequired", "A sign in code has been sent")]);
+    assert_error!(client.login(&identity, &password, None).await, Error::AuthFactorRequired { .. });
+    let inactive = Fault::Rewrite(Arc::new(|answer| {
+        answer["active"] = false.into();
+        answer["status"] = "deactivated".into();
+    }));
+    proxy.script(create_session, [inactive]);
+    let inactive = client.login(&identity, &password, None).await;
+    assert_error!(inactive, Error::AccountUnavailable { status, .. } if status == "deactivated");
+    client.login(&identity, &password, Some("ABCDE-FGHIJ")).await.unwrap();
 
     // Tokens that are none.
     let forged =

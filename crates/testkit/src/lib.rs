@@ -17,7 +17,7 @@ mod postgres;
 mod proxy;
 mod setup;
 
-pub use chromium::Screenshot;
+pub use chromium::{Chromium, View};
 pub use pds::{Account, DidWebAccount, Pds, PdsOptions};
 pub use postgres::Postgres;
 pub use proxy::{Fault, FaultProxy};

@@ -9,7 +9,7 @@
 
 use std::{net::TcpListener, process::Command, time::Duration};
 
-use onrecord_testkit::{Fault, FaultProxy, Pds, PdsOptions, Postgres, Screenshot};
+use onrecord_testkit::{Chromium, Fault, FaultProxy, Pds, PdsOptions, Postgres, View};
 
 async fn get(url: &str) -> reqwest::Result<(u16, String)> {
     let answer = reqwest::get(url).await?;
@@ -42,6 +42,14 @@ async fn pds_and_proxy_start_serve_and_end() {
     assert_eq!((proxy.count(method), proxy.pending(method)), (6, 0));
     assert_eq!(proxy.count("com.atproto.server.getSession"), 0);
 
+    // A hook runs after the PDS and before the client.
+    let (answered, hooked) = std::sync::mpsc::channel();
+    proxy.script(method, [Fault::After(std::sync::Arc::new(move || answered.send(()).unwrap()))]);
+    let client = tokio::spawn(async move { get(&url).await });
+    proxy.wait_for(method, 7).await;
+    assert_eq!(client.await.unwrap().unwrap().0, 200);
+    assert!(hooked.try_recv().is_ok());
+
     let port: u16 = pds.url().rsplit(':').next().unwrap().parse().unwrap();
     let proxy_url = proxy.url().to_owned();
     drop((pds, proxy));
@@ -61,18 +69,39 @@ fn postgres_starts_serves_and_ends() {
 }
 
 #[test]
-fn chromium_takes_light_and_dark_pictures() {
+fn chromium_shows_pages_narrow_and_wide_light_and_dark_with_scripts_and_without() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("page.html");
-    std::fs::write(&page, "<style>@media (prefers-color-scheme: dark) { body { background: black } }</style>").unwrap();
+    let html = "<!doctype html><meta name=viewport content='width=device-width'>
+        <style>body, p { margin: 0 } body { height: 2000px } @media (prefers-color-scheme: dark) { body { background: black } }</style>
+        <p id=ran>no</p><button onclick=\"ran.textContent = 'clicked'\">go</button>
+        <script>ran.textContent = 'yes'</script>";
+    std::fs::write(&page, html).unwrap();
     let url = format!("file://{}", page.display());
-    let picture = |dark| {
-        let path = dir.path().join(format!("{dark}.png"));
-        Screenshot { width: 500, height: 300, dark }.take(&url, &path);
+    let narrow = View { width: 390, height: 300, ..View::default() };
+
+    let mut chromium = Chromium::start(narrow);
+    chromium.open(&url);
+    assert_eq!(chromium.evaluate("innerWidth"), 390);
+    assert_eq!(chromium.evaluate("ran.textContent"), "yes");
+    chromium.evaluate("document.querySelector('button').click()");
+    chromium.wait_until("ran.textContent == 'clicked'");
+    let picture = |chromium: &mut Chromium| {
+        let path = dir.path().join("picture.png");
+        chromium.screenshot(&path);
         let bytes = std::fs::read(path).unwrap();
         // Width and height stand at fixed places of a PNG.
-        assert_eq!((&bytes[16..20], &bytes[20..24]), (&500_u32.to_be_bytes()[..], &300_u32.to_be_bytes()[..]));
-        bytes
+        let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+        ((number(16), number(20)), bytes)
     };
-    assert_ne!(picture(false), picture(true));
+    let (size, light) = picture(&mut chromium);
+    assert_eq!(size, (390, 2000));
+
+    chromium.set_view(View { dark: true, ..narrow });
+    assert_ne!(picture(&mut chromium).1, light);
+
+    chromium.set_view(View { scripts: false, width: 1400, ..narrow });
+    chromium.open(&url);
+    assert_eq!(chromium.evaluate("ran.textContent"), "no");
+    assert_eq!(picture(&mut chromium).0, (1400, 2000));
 }

@@ -29,12 +29,16 @@ pub enum Fault {
     DelayBefore(Duration),
     /// The PDS answers at once, and the client hears of it after this long.
     DelayAfter(Duration),
+    /// The PDS answers, and this runs before the client hears of it, e.g. to kill the client.
+    After(Arc<dyn Fn() + Send + Sync>),
     /// The PDS's JSON is changed on its way back.
     Rewrite(Arc<dyn Fn(&mut Value) + Send + Sync>),
 }
 
 impl Fault {
-    fn json(status: u16, error: &str, message: &str) -> Self {
+    /// An answer of the XRPC's own form, e.g. 400 `InvalidRequest`.
+    #[must_use]
+    pub fn refusal(status: u16, error: &str, message: &str) -> Self {
         Self::Answer {
             status,
             headers: vec![("content-type".into(), "application/json".into())],
@@ -51,7 +55,7 @@ impl Fault {
     /// 429 as a PDS says it, over in so many seconds.
     #[must_use]
     pub fn rate_limited(seconds: u32) -> Self {
-        let mut fault = Self::json(429, "RateLimitExceeded", "Rate Limit Exceeded");
+        let mut fault = Self::refusal(429, "RateLimitExceeded", "Rate Limit Exceeded");
         if let Self::Answer { headers, .. } = &mut fault {
             let reset = Timestamp::now().as_second() + i64::from(seconds);
             headers.extend([
@@ -68,7 +72,7 @@ impl Fault {
     /// 500 as a PDS says it.
     #[must_use]
     pub fn server_error() -> Self {
-        Self::json(500, "InternalServerError", "Internal Server Error")
+        Self::refusal(500, "InternalServerError", "Internal Server Error")
     }
 
     /// 502 with a page, as a web server before a dead PDS says it.
@@ -94,7 +98,7 @@ impl Fault {
     /// The refusal of an access token that is too old.
     #[must_use]
     pub fn expired_token() -> Self {
-        Self::json(400, "ExpiredToken", "Token has expired")
+        Self::refusal(400, "ExpiredToken", "Token has expired")
     }
 
     /// A PDS that says it wrote something else: every result's CID is another one.
@@ -122,6 +126,7 @@ impl fmt::Debug for Fault {
             Self::CutMidway => f.write_str("CutMidway"),
             Self::DelayBefore(delay) => write!(f, "DelayBefore({delay:?})"),
             Self::DelayAfter(delay) => write!(f, "DelayAfter({delay:?})"),
+            Self::After(_) => f.write_str("After"),
             Self::Rewrite(_) => f.write_str("Rewrite"),
         }
     }

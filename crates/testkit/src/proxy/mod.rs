@@ -10,7 +10,7 @@ mod fault;
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::{
@@ -91,6 +91,18 @@ impl FaultProxy {
         self.shared.state.lock().unwrap().counts.get(method).copied().unwrap_or(0)
     }
 
+    /// Waits until so many requests of an XRPC method have come.
+    ///
+    /// # Panics
+    /// If they do not within two minutes.
+    pub async fn wait_for(&self, method: &str, count: usize) {
+        let start = Instant::now();
+        while self.count(method) < count {
+            assert!(start.elapsed() < FORWARD_TIMEOUT, "{} of {count} requests of {method}", self.count(method));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// Forgets scripts and counts.
     pub fn reset(&self) {
         *self.shared.state.lock().unwrap() = State::default();
@@ -131,6 +143,10 @@ impl Shared {
             }
             Fault::DelayAfter(delay) => {
                 tokio::time::sleep(delay).await;
+                let _ = client.write_all(&answer.to_bytes()).await;
+            }
+            Fault::After(hook) => {
+                hook();
                 let _ = client.write_all(&answer.to_bytes()).await;
             }
             Fault::Rewrite(rewrite) => {
