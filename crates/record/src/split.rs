@@ -13,8 +13,8 @@ const BAR: char = '\u{2588}';
 
 /// Pieces of `text` within `limits`, at least one, which together are `text` to the byte.
 ///
-/// Cut after the last paragraph that fits (outside a code fence where there is such a place), else after the last sentence,
-/// else at a grapheme boundary; never inside a bar.
+/// Cut after the last paragraph that fits (outside a code fence where there is such a place), else after the last sentence
+/// or word, else at a grapheme boundary; never inside a bar.
 pub(crate) fn split(text: &str, limits: Limits) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -65,8 +65,8 @@ fn cut(text: &str, fits: usize) -> usize {
     let window = text.get(..fits).unwrap_or(text);
     // A cut in the first quarter would make a sliver of a record.
     let floor = fits / 4;
-    let candidates = [paragraph_end(window), sentence_end(window)];
-    let at = candidates.into_iter().flatten().find(|&at| at > floor).unwrap_or(fits);
+    let candidates = [paragraph_end(window), sentence_end(window), word_end(window)];
+    let at = candidates.into_iter().flatten().find(|&at| at >= floor && at > 0).unwrap_or(fits);
     outside_bar(text, at)
 }
 
@@ -87,7 +87,7 @@ fn paragraph_end(window: &str) -> Option<usize> {
         at += line.len();
     }
     let floor = window.len() / 4;
-    outside.filter(|&at| at > floor).or(inside)
+    outside.filter(|&at| at >= floor).or(inside)
 }
 
 fn sentence_end(window: &str) -> Option<usize> {
@@ -96,6 +96,10 @@ fn sentence_end(window: &str) -> Option<usize> {
     let tail = window.get(from..)?;
     let last = tail.split_sentence_bound_indices().last().map(|(at, _)| at)?;
     (last > 0).then_some(from + last)
+}
+
+fn word_end(window: &str) -> Option<usize> {
+    window.char_indices().rev().find(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8())
 }
 
 /// `at`, or the start of the bar it would cut through.

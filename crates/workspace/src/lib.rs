@@ -1,1 +1,106 @@
-//! placeholder
+//! The author's own store, and publishing from it: conversations seen, decisions, accounts, and the ledger of what is on
+//! record. One SQLite file in the data folder, readable by its owner alone.
+
+pub mod accounts;
+mod conversations;
+mod error;
+pub mod ledger;
+pub mod publish;
+mod schema;
+mod secrets;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use onrecord_lexicon::Did;
+use onrecord_redact::FingerprintKey;
+use rusqlite::{Connection, OptionalExtension};
+
+pub use conversations::{ConversationId, SeenConversation};
+pub use error::Error;
+pub use ledger::{Place, Publication};
+pub use secrets::SecretPlace;
+
+/// The repository of the local shelf: conversations kept on this machine as the records they would be.
+pub const SHELF: &str = "did:web:localhost";
+
+/// The shelf's DID.
+///
+/// # Errors
+/// None in practice: the constant is a DID.
+pub fn shelf_did() -> Result<Did, Error> {
+    Ok(Did::parse(SHELF)?)
+}
+
+/// The open store.
+#[derive(Debug)]
+pub struct Workspace {
+    db: Connection,
+    folder: PathBuf,
+}
+
+impl Workspace {
+    /// Opens the store in `folder`, making both where they are missing.
+    ///
+    /// # Errors
+    /// The folder or file cannot be made, read or written; the file is locked for longer than five seconds; it was written by
+    /// a newer version.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let at = |source| Error::Folder { path: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(at)?;
+        let path = folder.join("onrecord.db");
+        owner_only(folder, &path).map_err(at)?;
+        let mut db = Connection::open(&path)?;
+        db.busy_timeout(Duration::from_secs(5))?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", "NORMAL")?;
+        db.pragma_update(None, "foreign_keys", true)?;
+        // What is deleted is overwritten: a record taken back must not linger in the file.
+        db.pragma_update(None, "secure_delete", true)?;
+        schema::migrate(&mut db)?;
+        Ok(Self { db, folder: folder.to_owned() })
+    }
+
+    /// The key under which this workspace fingerprints values; made on first use.
+    ///
+    /// # Errors
+    /// The store cannot be read or written, or the system has no randomness to give.
+    pub fn fingerprint_key(&self) -> Result<FingerprintKey, Error> {
+        const NAME: &str = "fingerprint";
+        let find = || -> Result<Option<Vec<u8>>, Error> {
+            let found = self.db.query_row("SELECT value FROM secret WHERE name = ?1", [NAME], |row| row.get(0));
+            Ok(found.optional()?)
+        };
+        let bytes = if let Some(bytes) = find()? {
+            bytes
+        } else {
+            // Two processes may be first at once: whoever inserts wins, both read.
+            let fresh: [u8; 32] = secrets::random()?;
+            self.db.execute("INSERT OR IGNORE INTO secret (name, value) VALUES (?1, ?2)", (NAME, fresh.as_slice()))?;
+            find()?.unwrap_or_default()
+        };
+        let bytes: [u8; 32] = bytes.try_into().map_err(|_| Error::Corrupt { what: "the fingerprint key" })?;
+        Ok(FingerprintKey::from_bytes(bytes))
+    }
+}
+
+/// Makes the database file readable by its owner alone before SQLite opens it (its WAL takes the same mode).
+#[cfg(unix)]
+fn owner_only(folder: &Path, file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    fs::OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn owner_only(_folder: &Path, _file: &Path) -> std::io::Result<()> {
+    // The data folder of other systems belongs to the user already.
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,13 +13,19 @@ fn a_text_within_the_limits_is_one_piece() {
 
 #[test]
 fn paragraphs_are_cut_before_sentences() {
-    let text = "One is here.\n\nTwo. And three is long.";
-    assert_eq!(split(text, SMALL), ["One is here.\n\n", "Two. And three is ", "long."]);
+    let text = "One is here.\n\nTwo is longer. Three.";
+    assert_eq!(split(text, SMALL), ["One is here.\n\n", "Two is longer. ", "Three."]);
 }
 
 #[test]
 fn sentences_are_cut_before_words() {
     assert_eq!(split("It was late. Then came rain.", SMALL), ["It was late. ", "Then came rain."]);
+}
+
+#[test]
+fn words_are_cut_before_letters() {
+    assert_eq!(split("no sentence ends before this", SMALL), ["no sentence ends ", "before this"]);
+    assert_eq!(split(&"x".repeat(30), SMALL), ["x".repeat(20), "x".repeat(10)]);
 }
 
 #[test]

@@ -1,0 +1,103 @@
+//! Conversations seen, and what was decided about them.
+
+use jiff::Timestamp;
+use onrecord_redact::Decisions;
+use onrecord_transcript::{Conversation, Source};
+use rusqlite::OptionalExtension;
+
+use crate::{Error, Workspace};
+
+/// A conversation's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ConversationId(pub(crate) i64);
+
+/// A conversation that was looked at before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenConversation {
+    /// Its row.
+    pub id: ConversationId,
+    /// The harness that wrote it, as [`onrecord_transcript::Harness::as_str`] has it.
+    pub harness: String,
+    /// The harness's id of it.
+    pub source_id: String,
+    /// Where its transcript was last seen.
+    pub path: Option<String>,
+}
+
+impl Workspace {
+    /// Remembers that a conversation was looked at. Writes nothing anywhere else.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn remember(&self, conversation: &Conversation) -> Result<ConversationId, Error> {
+        let Source { harness, id, path, .. } = &conversation.source;
+        let path = path.as_deref().map(|p| p.to_string_lossy().into_owned());
+        let row = self.db.query_row(
+            "INSERT INTO conversation (harness, source_id, path, title, seen_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (harness, source_id) DO UPDATE SET
+                path = coalesce(excluded.path, path), title = excluded.title, seen_at = excluded.seen_at
+             RETURNING id",
+            (harness.as_str(), id, path, &conversation.title, Timestamp::now().to_string()),
+            |row| row.get(0),
+        )?;
+        Ok(ConversationId(row))
+    }
+
+    /// What was decided about a conversation so far; the empty decisions if nothing was.
+    ///
+    /// # Errors
+    /// The store cannot be read, or the decisions in it cannot be understood: then nothing may be published.
+    pub fn decisions(&self, id: ConversationId) -> Result<Decisions, Error> {
+        let json: Option<String> =
+            self.db.query_row("SELECT decisions FROM conversation WHERE id = ?1", [id.0], |row| row.get(0))?;
+        match json {
+            None => Ok(Decisions::default()),
+            Some(json) => {
+                serde_json::from_str(&json).map_err(|_| Error::Corrupt { what: "the decisions about this conversation" })
+            }
+        }
+    }
+
+    /// Keeps the decisions about a conversation.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn set_decisions(&self, id: ConversationId, decisions: &Decisions) -> Result<(), Error> {
+        let json = serde_json::to_string(decisions)?;
+        self.db.execute("UPDATE conversation SET decisions = ?2 WHERE id = ?1", (id.0, json))?;
+        Ok(())
+    }
+
+    /// The conversations whose id begins with `prefix`, at most ten.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn seen_with_prefix(&self, prefix: &str) -> Result<Vec<SeenConversation>, Error> {
+        let mut query = self.db.prepare_cached(
+            "SELECT id, harness, source_id, path FROM conversation WHERE substr(source_id, 1, length(?1)) = ?1
+             ORDER BY seen_at DESC LIMIT 10",
+        )?;
+        let rows = query.query_map([prefix], |row| {
+            Ok(SeenConversation {
+                id: ConversationId(row.get(0)?),
+                harness: row.get(1)?,
+                source_id: row.get(2)?,
+                path: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The conversation of that harness and id, if it was seen.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn seen(&self, harness: &str, source_id: &str) -> Result<Option<ConversationId>, Error> {
+        let found = self.db.query_row(
+            "SELECT id FROM conversation WHERE harness = ?1 AND source_id = ?2",
+            (harness, source_id),
+            |row| row.get(0),
+        );
+        Ok(found.optional()?.map(ConversationId))
+    }
+}

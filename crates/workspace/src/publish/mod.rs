@@ -1,0 +1,244 @@
+//! Publishing: what a conversation's records should be against what the repository really holds, the writes between the
+//! two, and taking everything back.
+//!
+//! The repository is listed, never assumed: a run that was killed at any point is finished by running it again.
+
+mod execute;
+mod fetch;
+mod listing;
+mod take_back;
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use onrecord_atproto::Session;
+use onrecord_lexicon::{Did, Handle, Rkey};
+use onrecord_record::{
+    Action, EncodedRecord, Existing, Loss, Write,
+    aligned::{self, KnownKeys},
+    plan,
+};
+use onrecord_redact::{Decisions, Draft, Reviewed};
+
+use crate::{ConversationId, Error, Place, Workspace};
+pub use fetch::fetch;
+pub use listing::{Drift, Listing};
+pub use take_back::{TakeBack, find_records};
+
+/// Where records go.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// The local shelf, in the workspace.
+    Shelf,
+    /// An account's repository on its server.
+    Account(Session),
+}
+
+impl Target {
+    /// The repository's DID.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn repo(&self) -> Result<Did, Error> {
+        match self {
+            Self::Shelf => crate::shelf_did(),
+            Self::Account(session) => Ok(session.did()),
+        }
+    }
+
+    fn handle(&self) -> Option<Handle> {
+        match self {
+            Self::Shelf => None,
+            Self::Account(session) => session.tokens().handle.clone(),
+        }
+    }
+}
+
+/// What happens while a plan is carried out, for whoever shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Writes done of all planned.
+    Progress {
+        /// Done so far.
+        done: usize,
+        /// Planned in this run.
+        total: usize,
+    },
+    /// Waiting for the server's limits; comes once a second.
+    Waiting {
+        /// Seconds still to wait.
+        seconds: u64,
+    },
+    /// A batch may or may not have taken effect: the repository is listed again before anything else is sent.
+    LookingAgain {
+        /// What happened, in the server's or system's words.
+        why: String,
+        /// Seconds until the next try.
+        seconds: u64,
+    },
+}
+
+/// A conversation ready to be written: sealed, encoded, compared with the repository.
+#[derive(Debug)]
+pub struct Plan {
+    /// The repository.
+    pub repo: Did,
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Where its session record stands or will stand.
+    pub uri: String,
+    /// The writes of this run, in order.
+    pub writes: Vec<Write>,
+    /// What the conversation holds and the records do not.
+    pub lost: Vec<Loss>,
+    /// Records of this conversation in the repository that onrecord does not know: left alone, and worth a look.
+    pub foreign: Vec<Place>,
+    /// What the records are to be.
+    pub records: Vec<EncodedRecord>,
+    pub(crate) reviewed: Reviewed,
+    pub(crate) session: Rkey,
+    pub(crate) stale: Vec<Place>,
+    pub(crate) existing: Existing,
+}
+
+impl Plan {
+    /// How many writes of each kind: created, updated, deleted.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let count = |action| self.writes.iter().filter(|w| w.action == action).count();
+        (count(Action::Create), count(Action::Update), count(Action::Delete))
+    }
+
+    /// Compares anew with what the repository holds.
+    pub(crate) fn writes_against(&self, existing: &Existing) -> Vec<Write> {
+        plan(&self.records, existing, &self.stale)
+    }
+}
+
+/// Encodes `reviewed` for `target` and compares it with what the repository holds. Writes nothing.
+///
+/// # Errors
+/// The repository cannot be listed; the conversation has no turn to publish; see also [`onrecord_record::Error`].
+pub async fn prepare(
+    workspace: &Workspace,
+    target: &Target,
+    conversation: ConversationId,
+    source: &str,
+    reviewed: Reviewed,
+    now: Timestamp,
+) -> Result<Plan, Error> {
+    if reviewed.turns().iter().all(|turn| turn.content().is_none()) {
+        return Err(Error::NothingToPublish);
+    }
+    let repo = target.repo()?;
+    let known = workspace.known_keys(conversation, &repo)?;
+    let uri = aligned::session_uri(&repo, source, reviewed.created_at(), &known, now)?;
+    let listing = Listing::of(workspace, target, uri.as_str()).await?;
+    let encoded = aligned::encode(&reviewed, uri, source, &known, now, |tid| listing.is_taken(tid.as_str()))?;
+    let session = encoded.records.first().map(|r| r.rkey.clone()).ok_or(Error::NothingToPublish)?;
+    let stale = stale_places(workspace, conversation, &repo, &encoded.records)?;
+    let ours: HashSet<(&str, &str)> = (encoded.records.iter().map(|r| (r.collection, r.rkey.as_str())))
+        .chain(stale.iter().map(|(collection, rkey)| (collection.as_str(), rkey.as_str())))
+        .collect();
+    let foreign =
+        listing.existing.keys().filter(|(c, r)| !ours.contains(&(c.as_str(), r.as_str()))).cloned().collect();
+    let mut plan = Plan {
+        repo,
+        conversation,
+        uri: encoded.uri.to_string(),
+        writes: Vec::new(),
+        lost: encoded.lost,
+        foreign,
+        records: encoded.records,
+        reviewed,
+        session,
+        stale,
+        existing: listing.existing,
+    };
+    plan.writes = plan.writes_against(&plan.existing);
+    Ok(plan)
+}
+
+/// Encodes `reviewed` as if nothing of it were on record, for a repository that is only a name: what a preview shows.
+///
+/// # Errors
+/// See [`onrecord_record::Error`].
+pub fn encode_unlisted(
+    repo: &Did,
+    source: &str,
+    reviewed: &Reviewed,
+    known: &KnownKeys,
+    now: Timestamp,
+) -> Result<aligned::Encoded, Error> {
+    let uri = aligned::session_uri(repo, source, reviewed.created_at(), known, now)?;
+    let encoded = aligned::encode(reviewed, uri, source, known, now, |_| false)?;
+    for record in &encoded.records {
+        reviewed.gate(record.json.get().as_bytes()).map_err(Error::Gate)?;
+    }
+    Ok(encoded)
+}
+
+/// The places that this conversation was given before and needs no more: a turn that shrank, or is gone from the transcript.
+fn stale_places(
+    workspace: &Workspace,
+    conversation: ConversationId,
+    repo: &Did,
+    records: &[EncodedRecord],
+) -> Result<Vec<Place>, Error> {
+    let Some(publication) = workspace.publication_of(conversation, repo)? else { return Ok(Vec::new()) };
+    let wanted: HashSet<_> = records.iter().map(|r| (r.collection, r.rkey.as_str())).collect();
+    let known = workspace.ledger(&publication)?;
+    let mut stale: Vec<_> = known.into_keys().filter(|(c, r)| !wanted.contains(&(c.as_str(), r.as_str()))).collect();
+    stale.sort();
+    Ok(stale)
+}
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Where the session record stands.
+    pub uri: String,
+    /// Records created.
+    pub created: usize,
+    /// Records updated.
+    pub updated: usize,
+    /// Records deleted.
+    pub deleted: usize,
+}
+
+/// Carries out `plan`. See the module's words on interruption.
+///
+/// # Errors
+/// [`Error::Gate`] before anything is sent; [`Error::Interrupted`] after several tries without progress; any definite refusal.
+pub async fn execute(
+    workspace: &mut Workspace,
+    target: &Target,
+    plan: &Plan,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Outcome, Error> {
+    let (created, updated, deleted) = plan.counts();
+    let publication = workspace.reserve(
+        plan.conversation,
+        &plan.repo,
+        target.handle().as_ref(),
+        &plan.session,
+        &plan.records,
+    )?;
+    let goal = execute::Goal::Plan { plan, publication: &publication };
+    goal.note_found(workspace, &plan.existing)?;
+    execute::run(workspace, target, &goal, plan.writes.clone(), on_event).await?;
+    Ok(Outcome { uri: plan.uri.clone(), created, updated, deleted })
+}
+
+/// The draft with the author's own title and description in place of the transcript's.
+#[must_use]
+pub fn with_decisions(mut draft: Draft, decisions: &Decisions) -> Draft {
+    let own = |text: &str| Some(text.to_owned()).filter(|t| !t.is_empty());
+    if let Some(title) = decisions.title() {
+        draft.title = own(title);
+    }
+    if let Some(description) = decisions.description() {
+        draft.description = own(description);
+    }
+    draft
+}

@@ -1,0 +1,76 @@
+//! Taking a conversation back, whole: messages first, the session last.
+
+use onrecord_lexicon::{Did, Rkey};
+use onrecord_record::{Action, Write, aligned::SESSION};
+
+use super::{Event, Listing, Target, execute};
+use crate::{Error, Place, Workspace};
+
+/// A conversation to be taken back.
+#[derive(Debug)]
+pub struct TakeBack {
+    /// Its repository.
+    pub repo: Did,
+    /// Key of its session record.
+    pub rkey: Rkey,
+    /// The deletions, in order.
+    pub writes: Vec<Write>,
+}
+
+impl TakeBack {
+    /// Where its session record stands, or stood.
+    #[must_use]
+    pub fn uri(&self) -> String {
+        format!("at://{}/{SESSION}/{}", self.repo, self.rkey)
+    }
+
+    /// Finds every record of the conversation by listing the repository. Writes nothing.
+    ///
+    /// # Errors
+    /// The repository cannot be listed; [`Error::NotOnRecord`] if neither it nor the ledger knows the conversation.
+    pub async fn prepare(workspace: &Workspace, target: &Target, rkey: &Rkey) -> Result<Self, Error> {
+        let repo = target.repo()?;
+        let mut take_back = Self { repo, rkey: rkey.clone(), writes: Vec::new() };
+        take_back.writes = deletions(find_records(workspace, target, &take_back.uri()).await?);
+        if take_back.writes.is_empty() && workspace.publication_at(&take_back.repo, rkey)?.is_none() {
+            return Err(Error::NotOnRecord { what: take_back.uri() });
+        }
+        Ok(take_back)
+    }
+
+    /// Deletes the records, and forgets the conversation in the ledger when none is left. Returns how many were deleted.
+    ///
+    /// # Errors
+    /// See [`super::execute`]; running it again finishes the rest.
+    pub async fn execute(
+        &self,
+        workspace: &mut Workspace,
+        target: &Target,
+        on_event: &mut dyn FnMut(Event),
+    ) -> Result<usize, Error> {
+        // First of all, so that the site stops serving it whatever happens to the rest.
+        workspace.begin_take_back(&self.repo, &self.rkey)?;
+        let uri = self.uri();
+        let publication = workspace.publication_at(&self.repo, &self.rkey)?;
+        let goal = execute::Goal::TakeBack { uri: &uri, publication: publication.as_ref() };
+        execute::run(workspace, target, &goal, self.writes.clone(), on_event).await?;
+        workspace.end_take_back(&self.repo, &self.rkey)?;
+        Ok(self.writes.len())
+    }
+}
+
+/// Every record of the conversation at `uri` that the repository holds.
+///
+/// # Errors
+/// The repository cannot be listed.
+pub async fn find_records(workspace: &Workspace, target: &Target, uri: &str) -> Result<Vec<Place>, Error> {
+    Ok(Listing::of(workspace, target, uri).await?.existing.into_keys().collect())
+}
+
+/// The deletions of `places`, the session last: while any message is left, so is what it belongs to.
+pub(super) fn deletions(places: impl IntoIterator<Item = Place>) -> Vec<Write> {
+    let (session, messages): (Vec<_>, Vec<_>) = places.into_iter().partition(|(collection, _)| collection == SESSION);
+    let delete =
+        |(collection, rkey)| Write { action: Action::Delete, collection, rkey, cid: None, record: None };
+    messages.into_iter().chain(session).map(delete).collect()
+}

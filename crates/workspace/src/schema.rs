@@ -1,0 +1,83 @@
+//! The tables, and how an older file becomes a current one.
+
+use rusqlite::Connection;
+
+use crate::Error;
+
+/// One entry per version of the file, never edited once released.
+const MIGRATIONS: &[&str] = &[r"
+CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+
+CREATE TABLE conversation (
+    id INTEGER PRIMARY KEY,
+    harness TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    path TEXT,
+    title TEXT,
+    decisions TEXT,
+    seen_at TEXT NOT NULL,
+    UNIQUE (harness, source_id)
+) STRICT;
+
+CREATE TABLE account (
+    did TEXT PRIMARY KEY,
+    handle TEXT NOT NULL,
+    pds TEXT NOT NULL,
+    points_remaining INTEGER,
+    points_reset INTEGER
+) STRICT;
+
+-- A conversation on record in a repository. Outlives the transcript it came from.
+CREATE TABLE publication (
+    id INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    repo TEXT NOT NULL,
+    rkey TEXT NOT NULL,
+    handle TEXT,
+    family TEXT NOT NULL,
+    taking_back INTEGER NOT NULL DEFAULT 0,
+    published_at TEXT NOT NULL,
+    UNIQUE (repo, rkey),
+    UNIQUE (conversation, repo)
+) STRICT;
+
+-- Its records. A row without a CID is a key that was given out and not yet seen in the repository.
+CREATE TABLE record (
+    publication INTEGER NOT NULL REFERENCES publication ON DELETE CASCADE,
+    collection TEXT NOT NULL,
+    rkey TEXT NOT NULL,
+    turn TEXT,
+    part INTEGER NOT NULL,
+    cid TEXT,
+    rev TEXT,
+    json TEXT,
+    PRIMARY KEY (publication, collection, rkey)
+) STRICT, WITHOUT ROWID;
+
+-- Where a conversation stood that was taken back: the site answers 410 there.
+CREATE TABLE gone (
+    repo TEXT NOT NULL,
+    collection TEXT NOT NULL,
+    rkey TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (repo, collection, rkey)
+) STRICT, WITHOUT ROWID;
+"];
+
+/// Brings the file to the current version, each step in a transaction of its own.
+pub(crate) fn migrate(db: &mut Connection) -> Result<(), Error> {
+    let current = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    loop {
+        let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if version > current {
+            return Err(Error::NewerFile { version, known: current });
+        }
+        let Some(sql) = usize::try_from(version).ok().and_then(|v| MIGRATIONS.get(v)) else {
+            return Ok(());
+        };
+        tx.execute_batch(sql)?;
+        tx.pragma_update(None, "user_version", version + 1)?;
+        tx.commit()?;
+    }
+}

@@ -1,0 +1,129 @@
+//! Tokens: in the system's keyring where there is one, else in a file that only its owner can read.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    thread,
+};
+
+use onrecord_lexicon::Did;
+
+use crate::Error;
+
+/// Where an account's tokens are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretPlace {
+    /// The system's keyring.
+    Keyring,
+    /// A file with mode 0600.
+    File(PathBuf),
+}
+
+impl fmt::Display for SecretPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Keyring => f.write_str("the system's keyring"),
+            Self::File(path) => write!(f, "{}, readable by you alone", path.display()),
+        }
+    }
+}
+
+const SERVICE: &str = "onrecord";
+
+/// Keeps `secret` for `account`, replacing what was there.
+pub(crate) fn store(folder: &Path, account: &Did, secret: &str) -> Result<SecretPlace, Error> {
+    let file = SecretFile::of(folder);
+    // A file there already is where this data folder keeps its tokens, keyring or not.
+    if !file.path.exists() {
+        let secret = secret.to_owned();
+        if keyring(folder, account, move |entry| entry.set_password(&secret)).is_some() {
+            return Ok(SecretPlace::Keyring);
+        }
+    }
+    file.change(account, |secrets| {
+        secrets.insert(account.to_string(), secret.to_owned());
+    })?;
+    Ok(SecretPlace::File(file.path))
+}
+
+/// What is kept for `account`, and where.
+pub(crate) fn load(folder: &Path, account: &Did) -> Result<Option<(String, SecretPlace)>, Error> {
+    let file = SecretFile::of(folder);
+    if let Some(secret) = file.read(account)?.remove(account.as_str()) {
+        return Ok(Some((secret, SecretPlace::File(file.path))));
+    }
+    let found = keyring(folder, account, |entry| entry.get_password());
+    Ok(found.map(|secret| (secret, SecretPlace::Keyring)))
+}
+
+/// Forgets what is kept for `account`, in both places.
+pub(crate) fn forget(folder: &Path, account: &Did) -> Result<(), Error> {
+    let file = SecretFile::of(folder);
+    if file.path.exists() {
+        file.change(account, |secrets| {
+            secrets.remove(account.as_str());
+        })?;
+    }
+    // Not being there is what was wanted.
+    let _ = keyring(folder, account, |entry| entry.delete_credential());
+    Ok(())
+}
+
+/// `N` random bytes from the system.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|e| Error::Randomness(std::io::Error::other(e.to_string())))?;
+    Ok(bytes)
+}
+
+/// Runs `job` on the account's keyring entry; `None` where there is no keyring or it refuses.
+///
+/// On a thread of its own: the Secret Service client blocks, which an async runtime forbids.
+fn keyring<T: Send + 'static>(
+    folder: &Path,
+    account: &Did,
+    job: impl FnOnce(&keyring::Entry) -> keyring::Result<T> + Send + 'static,
+) -> Option<T> {
+    // Two data folders signed in to one account have sessions of their own.
+    let user = format!("{account} {}", folder.display());
+    let run = move || keyring::Entry::new(SERVICE, &user).and_then(|entry| job(&entry)).ok();
+    thread::spawn(run).join().ok().flatten()
+}
+
+struct SecretFile {
+    path: PathBuf,
+}
+
+impl SecretFile {
+    fn of(folder: &Path) -> Self {
+        Self { path: folder.join("tokens.json") }
+    }
+
+    fn read(&self, account: &Did) -> Result<BTreeMap<String, String>, Error> {
+        let error = |why: String| Error::Secrets { account: account.to_string(), why };
+        match fs::read(&self.path) {
+            // The parser's own message could quote a token.
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|_| error(format!("{} is damaged; remove it and sign in again", self.path.display()))),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+            Err(e) => Err(error(format!("{}: {e}", self.path.display()))),
+        }
+    }
+
+    /// Rewrites the file whole: a crash leaves the old one or the new one, never half of either.
+    fn change(&self, account: &Did, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Error> {
+        let mut secrets = self.read(account)?;
+        edit(&mut secrets);
+        let error =
+            |e: &dyn fmt::Display| Error::Secrets { account: account.to_string(), why: format!("{}: {e}", self.path.display()) };
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        // Made with mode 0600 by the library.
+        let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|e| error(&e))?;
+        new.write_all(&serde_json::to_vec(&secrets)?).map_err(|e| error(&e))?;
+        new.as_file().sync_all().map_err(|e| error(&e))?;
+        new.persist(&self.path).map_err(|e| error(&e.error))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+use std::fs;
+
+use jiff::Timestamp;
+use onrecord_atproto::{Client, Config, Secret, Tokens};
+use onrecord_lexicon::{Did, Handle};
+use onrecord_redact::{Decisions, Rules, seal};
+use onrecord_transcript::{Conversation, Grain, Harness, Message, Part, Role, Source, assemble};
+use tempfile::TempDir;
+
+use crate::{
+    Error, SHELF, SecretPlace, Workspace,
+    publish::{self, Target, TakeBack},
+};
+
+fn workspace() -> (TempDir, Workspace) {
+    let folder = TempDir::new().unwrap();
+    let workspace = Workspace::open(&folder.path().join("data")).unwrap();
+    (folder, workspace)
+}
+
+fn conversation(turns: usize) -> Conversation {
+    let start: Timestamp = "2026-03-04T05:06:07Z".parse().unwrap();
+    let messages = (0..turns).map(|n| Message {
+        id: Some(format!("m{n}")),
+        role: if n % 2 == 0 { Role::User } else { Role::Assistant },
+        created_at: start,
+        model: (n % 2 == 1).then(|| "anthropic/claude-opus-4-5".to_owned()),
+        parts: vec![Part::Text { text: format!("Turn number {n}") }],
+    });
+    Conversation {
+        source: Source { harness: Harness::Pi, id: "s1".into(), path: None, version: None, cwd: None },
+        title: Some("A title".into()),
+        created_at: start,
+        turns: assemble(messages, Grain::Turn, |_, _| String::new()),
+        warnings: Vec::new(),
+    }
+}
+
+fn tokens(access: &str) -> Tokens {
+    Tokens {
+        did: Did::parse("did:plc:ewvi7nxzyoun6zhxrhs64oiz").unwrap(),
+        handle: Some(Handle::parse("dana.example.com").unwrap()),
+        pds: "https://pds.example.com/".parse().unwrap(),
+        access_jwt: Secret::new(access),
+        refresh_jwt: Secret::new("refresh"),
+    }
+}
+
+async fn shelve(workspace: &mut Workspace, conversation: &Conversation, decisions: &Decisions) -> publish::Outcome {
+    let id = workspace.remember(conversation).unwrap();
+    let (draft, _) = onrecord_record::project(conversation);
+    let key = workspace.fingerprint_key().unwrap();
+    let reviewed = seal(&draft, &Rules::builtin().unwrap(), decisions, &key).unwrap();
+    let plan = publish::prepare(workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
+    publish::execute(workspace, &Target::Shelf, &plan, &mut |_| {}).await.unwrap()
+}
+
+#[test]
+fn opening_twice_finds_what_was_kept() {
+    let (folder, workspace) = workspace();
+    let id = workspace.remember(&conversation(2)).unwrap();
+    let mut decisions = Decisions::default();
+    decisions.withhold("m1");
+    workspace.set_decisions(id, &decisions).unwrap();
+    let again = Workspace::open(&folder.path().join("data")).unwrap();
+    assert_eq!(again.remember(&conversation(2)).unwrap(), id);
+    assert!(again.decisions(id).unwrap().is_withheld("m1"));
+    let key = |w: &Workspace| w.fingerprint_key().unwrap().fingerprint(b"value");
+    assert_eq!(key(&again), key(&workspace));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_files_are_readable_by_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, workspace) = workspace();
+    workspace.sign_in(&tokens("access")).unwrap();
+    for entry in fs::read_dir(folder.path().join("data")).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{:?}", entry.path());
+    }
+}
+
+#[test]
+fn damaged_decisions_stop_everything() {
+    let (_folder, workspace) = workspace();
+    let id = workspace.remember(&conversation(2)).unwrap();
+    workspace.db.execute("UPDATE conversation SET decisions = '{\"version\":'", []).unwrap();
+    assert!(matches!(workspace.decisions(id), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused() {
+    let (folder, workspace) = workspace();
+    workspace.db.pragma_update(None, "user_version", 99).unwrap();
+    let refused = Workspace::open(&folder.path().join("data"));
+    assert!(matches!(refused, Err(Error::NewerFile { version: 99, .. })));
+}
+
+#[test]
+fn a_locked_file_is_said_to_be_locked() {
+    let (_folder, workspace) = workspace();
+    let other = Workspace::open(&workspace.folder).unwrap();
+    other.db.busy_timeout(std::time::Duration::from_millis(10)).unwrap();
+    workspace.db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(matches!(other.remember(&conversation(1)), Err(Error::Locked)));
+}
+
+#[test]
+fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
+    let (_folder, workspace) = workspace();
+    let id = workspace.remember(&conversation(2)).unwrap();
+    // SQLite answers to its own limit as to the disk's.
+    let pages: i64 = workspace.db.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    workspace.db.pragma_update(None, "max_page_count", pages).unwrap();
+    let mut decisions = Decisions::default();
+    (0..10_000).for_each(|n| decisions.withhold(&format!("turn-{n}")));
+    assert!(matches!(workspace.set_decisions(id, &decisions), Err(Error::DiskFull)));
+    assert_eq!(workspace.decisions(id).unwrap().withheld().count(), 0);
+}
+
+#[test]
+fn without_an_account_the_error_names_the_one_asked_for() {
+    let (_folder, workspace) = workspace();
+    assert!(matches!(workspace.account(None), Err(Error::NotSignedIn { handle: None })));
+    let error = workspace.account(Some("dana.example.com")).unwrap_err();
+    assert_eq!(error.to_string(), "dana.example.com is not signed in");
+}
+
+#[test]
+fn tokens_come_back_and_go_for_good() {
+    let (_folder, workspace) = workspace();
+    let place = workspace.sign_in(&tokens("access")).unwrap();
+    if let SecretPlace::File(path) = &place {
+        assert!(fs::read_to_string(path).unwrap().contains("refresh"));
+    }
+    let account = workspace.account(Some("@Dana.Example.com")).unwrap();
+    let client = Client::new(Config::default()).unwrap();
+    let session = workspace.session(&client, &account).unwrap();
+    assert_eq!(session.tokens().access_jwt.expose(), "access");
+    workspace.sign_in(&tokens("newer")).unwrap();
+    assert_eq!(workspace.session(&client, &account).unwrap().tokens().access_jwt.expose(), "newer");
+    workspace.sign_out(&account).unwrap();
+    assert!(matches!(workspace.session(&client, &account), Err(Error::NotSignedIn { .. })));
+    assert_eq!(workspace.accounts().unwrap(), []);
+}
+
+#[test]
+fn damaged_tokens_are_reported_without_being_quoted() {
+    let (_folder, workspace) = workspace();
+    if let SecretPlace::File(path) = workspace.sign_in(&tokens("access")).unwrap() {
+        fs::write(&path, "{\"did:plc:x\": sekret").unwrap();
+        let account = workspace.account(None).unwrap();
+        let error = workspace.session(&Client::new(Config::default()).unwrap(), &account).unwrap_err();
+        assert!(!error.to_string().contains("sekret") && error.to_string().contains("sign in again"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn the_shelf_holds_the_records_as_they_would_be_and_gives_them_back() {
+    let (_folder, mut workspace) = workspace();
+    let outcome = shelve(&mut workspace, &conversation(6), &Decisions::default()).await;
+    assert_eq!((outcome.created, outcome.updated, outcome.deleted), (7, 0, 0));
+    let [publication] = workspace.publications().unwrap().try_into().unwrap();
+    assert_eq!((publication.repo.as_str(), publication.records), (SHELF, 7));
+    assert_eq!(publication.title.as_deref(), Some("A title"));
+    let published = workspace.published(&publication).unwrap().unwrap();
+    assert_eq!(published.messages.len(), 6);
+    assert_eq!(published.messages[3].record.text, "Turn number 3");
+
+    // Again: nothing. One turn held back: one update. Two more turns: two creations.
+    let outcome = shelve(&mut workspace, &conversation(6), &Decisions::default()).await;
+    assert_eq!((outcome.created, outcome.updated, outcome.deleted), (0, 0, 0));
+    let mut decisions = Decisions::default();
+    decisions.withhold("m3");
+    let outcome = shelve(&mut workspace, &conversation(6), &decisions).await;
+    assert_eq!((outcome.created, outcome.updated, outcome.deleted), (0, 1, 0));
+    let outcome = shelve(&mut workspace, &conversation(8), &decisions).await;
+    assert_eq!((outcome.created, outcome.updated, outcome.deleted), (2, 0, 0));
+    // A turn that is gone from the transcript is gone from the shelf.
+    let outcome = shelve(&mut workspace, &conversation(7), &decisions).await;
+    assert_eq!((outcome.created, outcome.updated, outcome.deleted), (0, 0, 1));
+    let after = workspace.published(&publication).unwrap().unwrap();
+    assert_eq!(after.messages[2].rkey, published.messages[2].rkey);
+    assert_eq!(after.messages.len(), 7);
+}
+
+#[tokio::test]
+async fn what_was_taken_back_is_in_no_file_any_more() {
+    let (folder, mut workspace) = workspace();
+    shelve(&mut workspace, &conversation(6), &Decisions::default()).await;
+    let [publication] = workspace.publications().unwrap().try_into().unwrap();
+    let (repo, rkey) = (publication.repo.clone(), publication.rkey.clone());
+    assert!(!workspace.is_gone(&repo, &rkey).unwrap());
+    let take_back = TakeBack::prepare(&workspace, &Target::Shelf, &rkey).await.unwrap();
+    assert_eq!(take_back.execute(&mut workspace, &Target::Shelf, &mut |_| {}).await.unwrap(), 7);
+    assert!(workspace.is_gone(&repo, &rkey).unwrap());
+    assert_eq!(workspace.publications().unwrap(), []);
+    for entry in fs::read_dir(folder.path().join("data")).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        let words = b"Turn number 3";
+        assert!(!bytes.windows(words.len()).any(|w| w == words));
+    }
+    let again = TakeBack::prepare(&workspace, &Target::Shelf, &rkey).await;
+    assert!(matches!(again, Err(Error::NotOnRecord { .. })));
+
+    // Published again it is there again.
+    shelve(&mut workspace, &conversation(6), &Decisions::default()).await;
+    assert!(!workspace.is_gone(&repo, &rkey).unwrap());
+}
+
+#[tokio::test]
+async fn a_conversation_held_back_whole_has_no_records() {
+    let (_folder, workspace) = workspace();
+    let conversation = conversation(2);
+    let id = workspace.remember(&conversation).unwrap();
+    let mut decisions = Decisions::default();
+    decisions.withhold("m0");
+    decisions.withhold("m1");
+    let (draft, _) = onrecord_record::project(&conversation);
+    let key = workspace.fingerprint_key().unwrap();
+    let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
+    let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await;
+    assert!(matches!(plan, Err(Error::NothingToPublish)));
+    assert_eq!(workspace.publications().unwrap(), []);
+}
+
+#[tokio::test]
+async fn two_conversations_of_the_same_moment_have_keys_of_their_own() {
+    let (_folder, mut workspace) = workspace();
+    shelve(&mut workspace, &conversation(4), &Decisions::default()).await;
+    let mut other = conversation(4);
+    // The same clock id too: only the listing tells their keys apart.
+    other.source.id = "s1-copy".into();
+    let mut start = other.created_at;
+    start += jiff::SignedDuration::from_micros(1);
+    other.created_at = start;
+    let outcome = shelve(&mut workspace, &other, &Decisions::default()).await;
+    assert_eq!((outcome.created, outcome.updated), (5, 0));
+    let publications = workspace.publications().unwrap();
+    let mut keys: Vec<_> = (publications.iter())
+        .flat_map(|p| workspace.published(p).unwrap().unwrap().messages)
+        .map(|m| m.rkey)
+        .collect();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 8);
+}
