@@ -68,42 +68,37 @@ pub enum Error {
 ///
 /// # Errors
 /// [`Error`]; damage inside the transcript is never one, it is a warning.
-pub fn parse(
-    harness: Harness,
-    reader: &mut dyn BufRead,
-    options: &ParseOptions,
-) -> Result<Parsed, Error> {
+pub fn parse(harness: Harness, reader: &mut dyn BufRead, options: &ParseOptions) -> Result<Parsed, Error> {
     match harness {
         Harness::ClaudeCode => claude_code::parse(reader, options),
         Harness::Codex => codex::parse(reader, options),
         Harness::Pi => pi::parse(reader, options),
+        Harness::Atproto => Err(Error::NotThisFormat { harness }),
     }
 }
 
 /// A title made of a prompt: its white space folded, cut at 100 graphemes; `None` if that is empty.
 pub(crate) fn title_of(prompt: &str) -> Option<String> {
-    let mut title = String::new();
-    // A prompt may be megabytes of paste; a title needs its start only.
-    for word in prompt
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
+    let mut title = fold_title(prompt)?;
+    let mut ends = title.grapheme_indices(true).map(|(start, grapheme)| start + grapheme.len());
+    // The ellipsis takes the place of the hundredth.
+    if let Some(keep) = ends.nth(TITLE_GRAPHEMES - 2)
+        && ends.nth(1).is_some()
     {
-        if !title.is_empty() {
-            title.push(' ');
-        }
-        title.push_str(word);
-        if title.len() > 4096 {
-            break;
-        }
-    }
-    if let Some((cut, _)) = title.grapheme_indices(true).nth(TITLE_GRAPHEMES) {
-        let keep = title
-            .grapheme_indices(true)
-            .nth(TITLE_GRAPHEMES - 1)
-            .map_or(cut, |(at, _)| at);
         title.truncate(keep);
         title.truncate(title.trim_end().len());
         title.push('…');
     }
+    Some(title)
+}
+
+/// A title that the harness gives: its white space folded; `None` if that is empty.
+pub(crate) fn fold_title(title: &str) -> Option<String> {
+    /// A prompt may be megabytes of paste; a title needs its beginning only.
+    const LOOKED_AT_BYTES: usize = 4096;
+    let start = title.trim_start();
+    let start = start.get(..start.floor_char_boundary(LOOKED_AT_BYTES)).unwrap_or_default();
+    let words = start.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let title = words.collect::<Vec<_>>().join(" ");
     (!title.is_empty()).then_some(title)
 }

@@ -67,19 +67,8 @@ fn read_rows_up_to(
     warnings: &mut Warnings,
     on_row: impl FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>,
 ) -> io::Result<Tally> {
-    let mut lines = Lines {
-        reader,
-        max_bytes: max_row_bytes,
-        buffer: Vec::new(),
-        number: 0,
-        bytes: 0,
-    };
-    let mut pass = Pass {
-        warnings,
-        on_row,
-        rows: 0,
-        held: None,
-    };
+    let mut lines = Lines { reader, max_bytes: max_row_bytes, buffer: Vec::new(), number: 0, bytes: 0 };
+    let mut pass = Pass { warnings, on_row, rows: 0, held: None };
     loop {
         let flow = match lines.next()? {
             None => break,
@@ -88,29 +77,18 @@ fn read_rows_up_to(
                 pass.warnings.push(
                     Some(lines.number),
                     "oversized-row",
-                    format!(
-                        "a row longer than {} MB was skipped",
-                        max_row_bytes / (1024 * 1024)
-                    ),
+                    format!("a row longer than {} MB was skipped", max_row_bytes / (1024 * 1024)),
                 );
                 ControlFlow::Continue(())
             }
-            Some(Line::Whole { terminated }) => {
-                pass.line(&mut lines.buffer, lines.number, terminated, max_row_bytes)
-            }
+            Some(Line::Whole { terminated }) => pass.line(&mut lines.buffer, lines.number, terminated, max_row_bytes),
         };
         if flow.is_break() {
-            return Ok(Tally {
-                bytes: lines.bytes,
-                rows: pass.rows,
-            });
+            return Ok(Tally { bytes: lines.bytes, rows: pass.rows });
         }
     }
     pass.give_up_held();
-    Ok(Tally {
-        bytes: lines.bytes,
-        rows: pass.rows,
-    })
+    Ok(Tally { bytes: lines.bytes, rows: pass.rows })
 }
 
 enum Line {
@@ -134,14 +112,8 @@ impl Lines<'_> {
             self.buffer = Vec::new();
         }
         // The row, its CRLF, and one byte more, by which an oversized one is told.
-        let limit = u64::try_from(self.max_bytes)
-            .unwrap_or(u64::MAX)
-            .saturating_add(2);
-        let read = self
-            .reader
-            .by_ref()
-            .take(limit)
-            .read_until(b'\n', &mut self.buffer)?;
+        let limit = u64::try_from(self.max_bytes).unwrap_or(u64::MAX).saturating_add(2);
+        let read = Read::take(&mut *self.reader, limit).read_until(b'\n', &mut self.buffer)?;
         if read == 0 {
             return Ok(None);
         }
@@ -167,7 +139,8 @@ impl Lines<'_> {
 /// A row that its line does not finish: its string may hold a raw newline.
 struct Held {
     text: String,
-    line: u64,
+    /// The lines it has taken, blank ones left out; the first is where it begins.
+    lines: Vec<u64>,
     scan: repair::Scan,
 }
 
@@ -179,13 +152,7 @@ struct Pass<'w, F> {
 }
 
 impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
-    fn line(
-        &mut self,
-        buffer: &mut [u8],
-        number: u64,
-        terminated: bool,
-        max_bytes: usize,
-    ) -> ControlFlow<()> {
+    fn line(&mut self, buffer: &mut [u8], number: u64, terminated: bool, max_bytes: usize) -> ControlFlow<()> {
         if repair::replace_lone_surrogates(buffer) {
             self.warnings.push(
                 Some(number),
@@ -207,10 +174,11 @@ impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
         let trimmed = text.trim_start_matches(['\0', '\u{feff}']);
         if let Some(mut held) = self.held.take() {
             // A row always starts with `{` and its first name; a lone brace is pretty-printed JSON.
-            let is_row_start = trimmed
-                .strip_prefix('{')
-                .is_some_and(|rest| !rest.trim().is_empty());
+            let is_row_start = trimmed.strip_prefix('{').is_some_and(|rest| !rest.trim().is_empty());
             if !is_row_start && held.text.len() + text.len() < max_bytes {
+                if !trimmed.trim().is_empty() {
+                    held.lines.push(number);
+                }
                 held.text.push('\n');
                 held.text.push_str(&text);
                 held.scan.feed("\n");
@@ -220,30 +188,25 @@ impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
                     return ControlFlow::Continue(());
                 }
                 let mended = repair::escape_control_characters(&held.text);
+                let line = held.lines.first().copied().unwrap_or(number);
                 if Object::parse_prefix(&mended).is_ok() {
                     self.warnings.push(
-                        Some(held.line),
+                        Some(line),
                         "raw-newline",
                         "a row went on over several lines and was put together again".to_owned(),
                     );
-                    return self.rows_of(&mended, held.line, true, false);
+                    return self.rows_of(&mended, line, true, false);
                 }
-                self.malformed(held.line);
+                self.give_up(&held);
                 return ControlFlow::Continue(());
             }
-            self.malformed(held.line);
+            self.give_up(&held);
         }
         self.rows_of(&text, number, terminated, true)
     }
 
     /// The rows of one line.
-    fn rows_of(
-        &mut self,
-        line_text: &str,
-        line: u64,
-        terminated: bool,
-        may_hold: bool,
-    ) -> ControlFlow<()> {
+    fn rows_of(&mut self, line_text: &str, line: u64, terminated: bool, may_hold: bool) -> ControlFlow<()> {
         let mut text = Cow::Borrowed(line_text);
         let mut mended = false;
         let mut at = 0;
@@ -285,43 +248,36 @@ impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
                 self.warnings.push(
                     Some(line),
                     "partial-tail",
-                    "the last row is not finished: the file is still being written, or was cut off"
-                        .to_owned(),
+                    "the last row is not finished: the file is still being written, or was cut off".to_owned(),
                 );
             } else if may_hold && error.is_eof() && row.starts_with('{') {
                 let mut scan = repair::Scan::default();
                 scan.feed(row);
-                self.held = Some(Held {
-                    text: row.to_owned(),
-                    line,
-                    scan,
-                });
+                self.held = Some(Held { text: row.to_owned(), lines: vec![line], scan });
             } else {
                 self.malformed(line);
             }
             break;
         }
         if had_nul {
-            self.warnings.push(
-                Some(line),
-                "nul-bytes",
-                "a run of NUL bytes was skipped".to_owned(),
-            );
+            self.warnings.push(Some(line), "nul-bytes", "a run of NUL bytes was skipped".to_owned());
         }
         ControlFlow::Continue(())
     }
 
     fn give_up_held(&mut self) {
         if let Some(held) = self.held.take() {
-            self.malformed(held.line);
+            self.give_up(&held);
+        }
+    }
+
+    fn give_up(&mut self, held: &Held) {
+        for line in &held.lines {
+            self.malformed(*line);
         }
     }
 
     fn malformed(&mut self, line: u64) {
-        self.warnings.push(
-            Some(line),
-            "malformed-line",
-            "this line could not be read and was skipped".to_owned(),
-        );
+        self.warnings.push(Some(line), "malformed-line", "this line could not be read and was skipped".to_owned());
     }
 }

@@ -39,20 +39,13 @@ impl<'a> Object<'a> {
     /// `raw` as an object; `None` if it is anything else.
     #[must_use]
     pub fn from_raw(raw: &'a RawValue) -> Option<Self> {
-        raw.get()
-            .starts_with('{')
-            .then(|| serde_json::from_str(raw.get()).ok())
-            .flatten()
+        raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
     }
 
     /// The field as it stands, `null` included. Of a repeated field, the last.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.fields
-            .iter()
-            .rev()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| *value)
+        self.fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
     /// Whether the field is there and not `null`.
@@ -183,10 +176,7 @@ pub fn string_of(raw: &RawValue) -> Option<Cow<'_, str>> {
 /// `raw` as an array of values not yet built.
 #[must_use]
 pub fn array_of(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    raw.get()
-        .starts_with('[')
-        .then(|| serde_json::from_str(raw.get()).ok())
-        .flatten()
+    raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
 /// `raw` as a time: RFC 3339, RFC 3339 without a zone (taken as UTC), or a number since 1970 in
@@ -199,18 +189,11 @@ pub fn time_of(raw: &RawValue) -> Option<Timestamp> {
         return parse_time(&text);
     }
     let number: f64 = parse_raw(raw)?;
-    let milliseconds = if number.abs() < FIRST_MILLISECONDS {
-        number * 1000.0
-    } else {
-        number
-    };
+    let milliseconds = if number.abs() < FIRST_MILLISECONDS { number * 1000.0 } else { number };
     if !milliseconds.is_finite() || milliseconds.abs() > 9e15 {
         return None;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "bounded above; fractions of a millisecond are dropped"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "bounded above; fractions of a millisecond are dropped")]
     Timestamp::from_millisecond(milliseconds.round() as i64).ok()
 }
 
@@ -221,8 +204,5 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
         return Some(time);
     }
     let naive: DateTime = text.parse().ok()?;
-    naive
-        .to_zoned(TimeZone::UTC)
-        .ok()
-        .map(|zoned| zoned.timestamp())
+    TimeZone::UTC.to_timestamp(naive).ok()
 }

@@ -17,9 +17,7 @@ pub(super) fn replace_lone_surrogates(line: &mut [u8]) -> bool {
     while let Some(found) = line.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         let escape = at + found;
         match code_unit(line, escape) {
-            Some(0xD800..=0xDBFF)
-                if matches!(code_unit(line, escape + 6), Some(0xDC00..=0xDFFF)) =>
-            {
+            Some(0xD800..=0xDBFF) if matches!(code_unit(line, escape + 6), Some(0xDC00..=0xDFFF)) => {
                 at = escape + 12;
             }
             Some(0xD800..=0xDFFF) => {
@@ -41,10 +39,7 @@ fn code_unit(line: &[u8], at: usize) -> Option<u16> {
     let escape = line.get(at..at.checked_add(6)?)?;
     let digits = escape.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok()?;
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_hexdigit())
-        .then_some(())?;
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
     u16::from_str_radix(digits, 16).ok()
 }
 
@@ -154,25 +149,13 @@ pub(super) fn find_glued_row(text: &str, start: usize, failed_at: usize) -> Opti
 
 /// Bytes between rows that mean nothing.
 pub(super) const fn is_filler(character: char) -> bool {
-    matches!(
-        character,
-        '\0' | ' ' | '\t' | '\r' | '\n' | '\u{1e}' | '\u{feff}'
-    )
+    matches!(character, '\0' | ' ' | '\t' | '\r' | '\n' | '\u{1e}' | '\u{feff}')
 }
 
 fn next_visible(bytes: &[u8], from: usize) -> Option<u8> {
-    bytes
-        .get(from..)?
-        .iter()
-        .copied()
-        .find(|byte| !byte.is_ascii_whitespace())
+    bytes.get(from..)?.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
 fn last_visible(bytes: &[u8], before: usize) -> Option<u8> {
-    bytes
-        .get(..before)?
-        .iter()
-        .rev()
-        .copied()
-        .find(|byte| !byte.is_ascii_whitespace())
+    bytes.get(..before)?.iter().rev().copied().find(|byte| !byte.is_ascii_whitespace())
 }

@@ -15,32 +15,20 @@ fn read_up_to(bytes: &[u8], max: usize) -> (Vec<String>, Vec<String>) {
     let mut rows = Vec::new();
     let mut warnings = Warnings::default();
     // A small buffer, so that rows straddle its edge.
-    read_rows_up_to(
-        &mut BufReader::with_capacity(7, bytes),
-        max,
-        &mut warnings,
-        |row, _| {
-            let name = row.object.str("n").unwrap_or_default().into_owned();
-            rows.push(format!("{}:{name}", row.line));
-            ControlFlow::Continue(())
-        },
-    )
+    read_rows_up_to(&mut BufReader::with_capacity(7, bytes), max, &mut warnings, |row, _| {
+        let name = row.object.str("n").unwrap_or_default().into_owned();
+        rows.push(format!("{}:{name}", row.line));
+        ControlFlow::Continue(())
+    })
     .unwrap();
-    let warnings = warnings
-        .finish()
-        .iter()
-        .map(|w| format!("{}:{}", w.line.unwrap_or(0), w.code))
-        .collect();
+    let warnings = warnings.finish().iter().map(|w| format!("{}:{}", w.line.unwrap_or(0), w.code)).collect();
     (rows, warnings)
 }
 
 #[track_caller]
 fn check(bytes: &[u8], rows: &[&str], warnings: &[&str]) {
     let (got_rows, got_warnings) = read(bytes);
-    assert_eq!(
-        (got_rows.as_slice(), got_warnings.as_slice()),
-        (&*own(rows), &*own(warnings))
-    );
+    assert_eq!((got_rows.as_slice(), got_warnings.as_slice()), (&*own(rows), &*own(warnings)));
 }
 
 fn own(strings: &[&str]) -> Vec<String> {
@@ -64,20 +52,12 @@ fn skips_blank_lines() {
 
 #[test]
 fn reads_crlf_and_byte_order_mark() {
-    check(
-        b"\xEF\xBB\xBF{\"n\":\"a\"}\r\n{\"n\":\"b\"}\r\n",
-        &["1:a", "2:b"],
-        &[],
-    );
+    check(b"\xEF\xBB\xBF{\"n\":\"a\"}\r\n{\"n\":\"b\"}\r\n", &["1:a", "2:b"], &[]);
 }
 
 #[test]
 fn reads_two_rows_glued_on_one_line() {
-    check(
-        b"{\"n\":\"a\"}{\"n\":\"b\"}\n{\"n\":\"c\"}\n",
-        &["1:a", "1:b", "2:c"],
-        &[],
-    );
+    check(b"{\"n\":\"a\"}{\"n\":\"b\"}\n{\"n\":\"c\"}\n", &["1:a", "1:b", "2:c"], &[]);
 }
 
 #[test]
@@ -91,11 +71,7 @@ fn reads_the_row_after_a_stub_cut_inside_a_string() {
 
 #[test]
 fn reads_the_row_after_a_stub_cut_between_fields() {
-    check(
-        b"{\"n\":\"x\",{\"type\":\"t\",\"n\":\"b\"}\n",
-        &["1:b"],
-        &["1:malformed-line"],
-    );
+    check(b"{\"n\":\"x\",{\"type\":\"t\",\"n\":\"b\"}\n", &["1:b"], &["1:malformed-line"]);
 }
 
 #[test]
@@ -118,11 +94,7 @@ fn does_not_take_a_nested_object_of_a_cut_row_for_a_row() {
 
 #[test]
 fn skips_a_run_of_nul_bytes_between_rows() {
-    check(
-        b"{\"n\":\"a\"}\n\0\0\0\0{\"n\":\"b\"}\n\0\0\0\n",
-        &["1:a", "2:b"],
-        &["2:nul-bytes", "3:nul-bytes"],
-    );
+    check(b"{\"n\":\"a\"}\n\0\0\0\0{\"n\":\"b\"}\n\0\0\0\n", &["1:a", "2:b"], &["2:nul-bytes", "3:nul-bytes"]);
 }
 
 #[test]
@@ -141,38 +113,22 @@ fn reads_the_row_after_a_stub_and_nul_bytes() {
 
 #[test]
 fn replaces_invalid_utf8() {
-    check(
-        b"{\"n\":\"a\xFFb\"}\n{\"n\":\"c\"}\n",
-        &["1:a\u{fffd}b", "2:c"],
-        &["1:invalid-utf8"],
-    );
+    check(b"{\"n\":\"a\xFFb\"}\n{\"n\":\"c\"}\n", &["1:a\u{fffd}b", "2:c"], &["1:invalid-utf8"]);
 }
 
 #[test]
 fn replaces_lone_surrogates_and_keeps_pairs() {
-    check(
-        br#"{"n":"\ud83d\ude00 \ud83d \uDE00 \\ud83d"}"#,
-        &["1:😀 \u{fffd} \u{fffd} \\ud83d"],
-        &["1:lone-surrogate"],
-    );
+    check(br#"{"n":"\ud83d\ude00 \ud83d \uDE00 \\ud83d"}"#, &["1:😀 \u{fffd} \u{fffd} \\ud83d"], &["1:lone-surrogate"]);
 }
 
 #[test]
 fn takes_line_separators_for_characters() {
-    check(
-        "{\"n\":\"a\u{2028}b\u{2029}c\u{85}d\"}\n".as_bytes(),
-        &["1:a\u{2028}b\u{2029}c\u{85}d"],
-        &[],
-    );
+    check("{\"n\":\"a\u{2028}b\u{2029}c\u{85}d\"}\n".as_bytes(), &["1:a\u{2028}b\u{2029}c\u{85}d"], &[]);
 }
 
 #[test]
 fn puts_a_row_with_raw_newlines_together() {
-    check(
-        b"{\"n\":\"one\ntwo\n\n  four\"}\n{\"n\":\"b\"}\n",
-        &["1:one\ntwo\n\n  four", "5:b"],
-        &["1:raw-newline"],
-    );
+    check(b"{\"n\":\"one\ntwo\n\n  four\"}\n{\"n\":\"b\"}\n", &["1:one\ntwo\n\n  four", "5:b"], &["1:raw-newline"]);
 }
 
 #[test]
@@ -182,29 +138,17 @@ fn escapes_raw_control_characters() {
 
 #[test]
 fn puts_a_pretty_printed_object_together() {
-    check(
-        b"{\n  \"n\": \"a\",\n  \"m\": {}\n}\n{\"n\":\"b\"}\n",
-        &["1:a", "5:b"],
-        &["1:raw-newline"],
-    );
+    check(b"{\n  \"n\": \"a\",\n  \"m\": {}\n}\n{\"n\":\"b\"}\n", &["1:a", "5:b"], &["1:raw-newline"]);
 }
 
 #[test]
 fn gives_up_a_cut_row_when_the_next_begins() {
-    check(
-        b"{\"n\":\"cut\n{\"n\":\"b\"}\n",
-        &["2:b"],
-        &["1:malformed-line"],
-    );
+    check(b"{\"n\":\"cut\n{\"n\":\"b\"}\n", &["2:b"], &["1:malformed-line"]);
 }
 
 #[test]
 fn gives_up_a_cut_row_at_the_end() {
-    check(
-        b"{\"n\":\"a\"}\n{\"n\":\"cut\n",
-        &["1:a"],
-        &["2:malformed-line"],
-    );
+    check(b"{\"n\":\"a\"}\n{\"n\":\"cut\n", &["1:a"], &["2:malformed-line"]);
 }
 
 #[test]
@@ -245,18 +189,10 @@ fn keeps_a_thousand_warnings_of_a_kind_and_counts_the_rest() {
 #[test]
 fn stops_when_told_to() {
     let mut seen = 0;
-    let tally = read_rows(
-        &mut &b"{}\n{}\n{}\n"[..],
-        &mut Warnings::default(),
-        |_, _| {
-            seen += 1;
-            if seen == 2 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        },
-    )
+    let tally = read_rows(&mut &b"{}\n{}\n{}\n"[..], &mut Warnings::default(), |_, _| {
+        seen += 1;
+        if seen == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
     .unwrap();
     assert_eq!((seen, tally.rows, tally.bytes), (2, 2, 6));
 }
@@ -274,25 +210,15 @@ fn tells_seconds_from_milliseconds() {
         ("1767312245", Some("2026-01-02T00:04:05Z")),
         ("1767312245678", Some("2026-01-02T00:04:05.678Z")),
         ("1767312245.5", Some("2026-01-02T00:04:05.5Z")),
-        (
-            "\"2026-01-02T00:04:05.678Z\"",
-            Some("2026-01-02T00:04:05.678Z"),
-        ),
-        (
-            "\"2026-01-02T02:04:05+02:00\"",
-            Some("2026-01-02T00:04:05Z"),
-        ),
+        ("\"2026-01-02T00:04:05.678Z\"", Some("2026-01-02T00:04:05.678Z")),
+        ("\"2026-01-02T02:04:05+02:00\"", Some("2026-01-02T00:04:05Z")),
         ("\"2026-01-02T00:04:05\"", Some("2026-01-02T00:04:05Z")),
         ("\"yesterday\"", None),
         ("1e300", None),
         ("null", None),
     ] {
         let raw: &serde_json::value::RawValue = serde_json::from_str(json).unwrap();
-        assert_eq!(
-            time_of(raw).map(|time| time.to_string()).as_deref(),
-            want,
-            "{json}"
-        );
+        assert_eq!(time_of(raw).map(|time| time.to_string()).as_deref(), want, "{json}");
     }
 }
 

@@ -20,11 +20,7 @@ impl Warnings {
         let seen = self.seen.entry(code).or_insert(0);
         *seen += 1;
         if *seen <= KEPT_PER_CODE {
-            self.kept.push(Warning {
-                line,
-                code,
-                message,
-            });
+            self.kept.push(Warning { line, code, message });
         }
     }
 
@@ -35,11 +31,7 @@ impl Warnings {
         for (code, seen) in self.seen {
             if seen > KEPT_PER_CODE {
                 let more = seen - KEPT_PER_CODE;
-                kept.push(Warning {
-                    line: None,
-                    code,
-                    message: format!("and {more} more of the same"),
-                });
+                kept.push(Warning { line: None, code, message: format!("and {more} more of the same") });
             }
         }
         kept
