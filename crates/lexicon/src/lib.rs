@@ -17,9 +17,6 @@ pub use catalog::{Builder, Catalog};
 pub use error::{Error, Problem, UnknownLexicon};
 pub use json::Json;
 pub use schema::Lexicon;
-
-pub use syntax::{
-    AtIdentifier, AtUri, Cid, Datetime, Did, Handle, Language, Nsid, Rkey, SyntaxError, Tid,
-};
+pub use syntax::{AtIdentifier, AtUri, Cid, Datetime, Did, Handle, Language, Nsid, Rkey, SyntaxError, Tid};
 pub use validate::{Checked, Rule, Violation};
-pub use view::{Data, ValueFields, View};
+pub use view::{Data, EntryFields, ValueFields, View};

@@ -69,6 +69,11 @@ impl<'a> Object<'a> {
         self.0.iter().map(|(key, value)| (key.as_ref(), value))
     }
 
+    /// The entries as they are kept, for walkers that must name their iterator.
+    pub(crate) fn entries(&self) -> &[(Cow<'a, str>, Value<'a>)] {
+        &self.0
+    }
+
     /// The same object, borrowing nothing.
     #[must_use]
     pub fn into_owned(self) -> Object<'static> {
