@@ -145,15 +145,15 @@ pub(crate) fn open_link(w: &mut impl Write, address: &str, class: &str) -> fmt::
 }
 
 /// One line of foreign text: a title, a step's summary, a line of the outline.
-pub(crate) struct Line<'a>(pub(crate) &'a str);
+pub(crate) struct Line<T>(pub(crate) T);
 
-impl fmt::Display for Line<'_> {
+impl<T: AsRef<str>> fmt::Display for Line<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        with_bars(f, self.0)
+        with_bars(f, self.0.as_ref())
     }
 }
 
-impl HtmlSafe for Line<'_> {}
+impl<T: AsRef<str>> HtmlSafe for Line<T> {}
 
 /// Plain foreign text of any length: a person's turn, a description. Its paragraphs are paragraphs, its line breaks
 /// are kept by the stylesheet.

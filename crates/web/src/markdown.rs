@@ -42,6 +42,7 @@ impl fmt::Display for Prose<'_> {
             column: 0,
             words: false,
             code: false,
+            heading_level: 2,
         };
         for event in TextMergeStream::new(Parser::new_ext(&text, options)) {
             writer.event(event)?;
@@ -76,6 +77,8 @@ struct Writer<'a, W> {
     /// Whether anything was written since the last link was opened.
     words: bool,
     code: bool,
+    /// Of the last heading, from 1; the speaker's name is on level 2.
+    heading_level: u8,
 }
 
 impl<'a, W: Write> Writer<'a, W> {
@@ -122,34 +125,23 @@ impl<'a, W: Write> Writer<'a, W> {
 
     fn start(&mut self, tag: Tag<'a>) -> fmt::Result {
         match tag {
-            Tag::Paragraph => self.fixed("<p dir=\"auto\">", "</p>\n"),
-            Tag::Heading { level, .. } => match level {
-                HeadingLevel::H1 => self.fixed("<h3 dir=\"auto\">", "</h3>\n"),
-                HeadingLevel::H2 => self.fixed("<h4 dir=\"auto\">", "</h4>\n"),
-                HeadingLevel::H3 => self.fixed("<h5 dir=\"auto\">", "</h5>\n"),
-                HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => self.fixed("<h6 dir=\"auto\">", "</h6>\n"),
-            },
+            Tag::Paragraph => self.block("p", "</p>\n"),
+            Tag::Heading { level, .. } => self.heading(level),
             Tag::CodeBlock(_) => {
                 self.code = true;
                 self.fixed("<pre tabindex=\"0\" dir=\"ltr\"><code>", "</code></pre>\n")
             }
-            Tag::HtmlBlock => self.fixed("<p class=\"raw\" dir=\"auto\">", "</p>\n"),
-            Tag::BlockQuote(_) => self.nested("<blockquote dir=\"auto\">\n", "</blockquote>\n", ""),
-            Tag::List(None) => self.nested("<ul dir=\"auto\">\n", "</ul>\n", ""),
-            Tag::List(Some(1)) => self.nested("<ol dir=\"auto\">\n", "</ol>\n", ""),
-            Tag::List(Some(first)) => {
-                if self.depth < MAX_DEPTH {
-                    write!(self.w, "<ol dir=\"auto\" start=\"{first}\">")?;
-                }
-                self.nested("\n", "</ol>\n", "")
-            }
-            Tag::Item => self.nested("<li dir=\"auto\">", "</li>\n", "<br>"),
+            Tag::HtmlBlock => self.block("p class=\"raw\"", "</p>\n"),
+            Tag::BlockQuote(_) => self.container("blockquote", None, "</blockquote>\n"),
+            Tag::List(None) => self.container("ul", None, "</ul>\n"),
+            Tag::List(Some(first)) => self.container("ol", Some(first).filter(|n| *n != 1), "</ol>\n"),
+            Tag::Item => self.nested("<li>", "</li>\n", "<br>"),
             Tag::Emphasis => self.nested("<em>", "</em>", ""),
             Tag::Strong => self.nested("<strong>", "</strong>", ""),
             Tag::Strikethrough => self.nested("<del>", "</del>", ""),
             Tag::Table(columns) => {
                 self.columns = columns;
-                self.fixed("<div class=\"table\" tabindex=\"0\"><table>\n", "</tbody></table></div>\n")
+                self.fixed("<div class=\"table\" tabindex=\"0\"><table dir=\"auto\">\n", "</tbody></table></div>\n")
             }
             Tag::TableHead => {
                 (self.in_head, self.column) = (true, 0);
@@ -178,6 +170,48 @@ impl<'a, W: Write> Writer<'a, W> {
         self.w.write_str(start)
     }
 
+    /// Where text takes its direction from its own words: outermost blocks. A block inside another has the direction
+    /// of that one, for its marks stand at the same side.
+    fn direction(&self) -> &'static str {
+        if self.depth == 0 { " dir=\"auto\"" } else { "" }
+    }
+
+    /// An element that holds lines; `tag` may have a class.
+    fn block(&mut self, tag: &'static str, end: &'static str) -> fmt::Result {
+        let direction = self.direction();
+        write!(self.w, "<{tag}{direction}>")?;
+        self.fixed("", end)
+    }
+
+    /// Headings stand below those of the page, of which the speaker's name is the last, and skip no level.
+    fn heading(&mut self, level: HeadingLevel) -> fmt::Result {
+        let asked = match level {
+            HeadingLevel::H1 => 3,
+            HeadingLevel::H2 => 4,
+            HeadingLevel::H3 => 5,
+            HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => 6,
+        };
+        self.heading_level = asked.min(self.heading_level + 1);
+        match self.heading_level {
+            3 => self.block("h3", "</h3>\n"),
+            4 => self.block("h4", "</h4>\n"),
+            5 => self.block("h5", "</h5>\n"),
+            _ => self.block("h6", "</h6>\n"),
+        }
+    }
+
+    /// An element that holds blocks.
+    fn container(&mut self, name: &'static str, start: Option<u64>, end: &'static str) -> fmt::Result {
+        let direction = self.direction();
+        if self.depth < MAX_DEPTH {
+            write!(self.w, "<{name}{direction}")?;
+            if let Some(start) = start {
+                write!(self.w, " start=\"{start}\"")?;
+            }
+        }
+        self.nested(">\n", end, "")
+    }
+
     /// An element that may hold itself; beyond [`MAX_DEPTH`] only `flat` stands for it.
     fn nested(&mut self, start: &'static str, end: &'static str, flat: &'static str) -> fmt::Result {
         if self.depth >= MAX_DEPTH {
@@ -197,7 +231,7 @@ impl<'a, W: Write> Writer<'a, W> {
             Alignment::Center => " class=\"center\"",
             Alignment::Right => " class=\"right\"",
         };
-        write!(self.w, "<{name} dir=\"auto\"{class}>")?;
+        write!(self.w, "<{name}{class}>")?;
         self.fixed("", end)
     }
 

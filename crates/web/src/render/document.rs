@@ -17,7 +17,7 @@ use crate::{
 /// The conversation as a Markdown document.
 pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Error> {
     let mut out = String::new();
-    writeln!(out, "# {}\n", Escaped(view.title))?;
+    writeln!(out, "# {}\n", Escaped(&view.title))?;
     if let Some(description) = view.description {
         quote(&mut out, description)?;
         out.push('\n');
@@ -56,7 +56,7 @@ pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Erro
 /// The conversation as plain text.
 pub fn conversation_text(view: &ConversationView<'_>) -> Result<String, Error> {
     let mut out = String::new();
-    writeln!(out, "{}\n", one_line(view.title))?;
+    writeln!(out, "{}\n", one_line(&view.title))?;
     if let Some(description) = view.description {
         indent(&mut out, description)?;
         out.push('\n');

@@ -57,7 +57,7 @@ struct ConversationPage<'a> {
 struct OutlineItem<'a> {
     rkey: &'a str,
     /// None for a prompt held back, or one without words.
-    line: Option<Line<'a>>,
+    line: Option<Line<Cow<'a, str>>>,
     withheld: bool,
 }
 
@@ -131,8 +131,8 @@ fn outline<'a>(turns: &[TurnView<'a>]) -> Vec<OutlineItem<'a>> {
 // What the templates ask of the views.
 
 impl<'a> ConversationView<'a> {
-    fn title_line(&self) -> Line<'a> {
-        Line(self.title)
+    fn title_line(&self) -> Line<&str> {
+        Line(&self.title)
     }
 
     fn description_text(&self) -> Option<Plain<'a>> {
@@ -150,7 +150,7 @@ impl<'a> ConversationView<'a> {
     /// One sentence for search results and link cards.
     fn summary(&self) -> String {
         match self.description {
-            Some(description) => first_line(description, 200).unwrap_or_default().to_owned(),
+            Some(description) => first_line(description, 200).unwrap_or_default().into_owned(),
             None => format!("A conversation{}: {}.", self.with_models(), self.tally()),
         }
     }
@@ -274,11 +274,11 @@ impl fmt::Display for Body<'_> {
 impl HtmlSafe for Body<'_> {}
 
 impl<'a> StepView<'a> {
-    fn tool_line(&self) -> Line<'a> {
+    fn tool_line(&self) -> Line<&'a str> {
         Line(self.tool)
     }
 
-    fn summary_line(&self) -> Option<Line<'a>> {
+    fn summary_line(&self) -> Option<Line<&'a str>> {
         self.summary.map(Line)
     }
 }
@@ -305,6 +305,8 @@ struct ListPage<'a> {
     view: &'a ListView<'a>,
     rows: Vec<ListRow<'a>>,
     /// Whether this is a folder of files.
+    folder: bool,
+    /// Whether it is of what has not gone out.
     preview: bool,
     previous: Option<String>,
     next: Option<String>,
@@ -314,7 +316,7 @@ struct ListRow<'a> {
     href: String,
     entry: &'a ListEntry,
     author: Cow<'a, str>,
-    title: Line<'a>,
+    title: Line<&'a str>,
     moment: Moment<'a>,
     tally: String,
     models: String,
@@ -322,13 +324,13 @@ struct ListRow<'a> {
 
 /// The list of conversations. In a folder every entry's files are named after its key.
 pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error> {
-    let preview = matches!(place, Place::Folder { .. });
+    let folder = matches!(place, Place::Folder { .. });
     let link = |page: usize| if page == 1 { "/".to_owned() } else { format!("/?page={page}") };
     let rows = view
         .conversations
         .iter()
         .map(|entry| ListRow {
-            href: if preview {
+            href: if folder {
                 format!("{}.html", entry.rkey)
             } else {
                 path_of(&entry.repo, entry.handle.as_deref(), &entry.rkey)
@@ -345,9 +347,10 @@ pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error>
         frame: Frame::new(place),
         view,
         rows,
-        preview,
-        previous: (!preview && view.page > 1).then(|| link(view.page - 1)),
-        next: (!preview && view.page < view.pages).then(|| link(view.page + 1)),
+        folder,
+        preview: view.conversations.iter().any(|entry| entry.standing == Standing::Preview),
+        previous: (!folder && view.page > 1).then(|| link(view.page - 1)),
+        next: (!folder && view.page < view.pages).then(|| link(view.page + 1)),
     };
     Ok(page.render()?)
 }

@@ -27,7 +27,7 @@ impl<'a> ConversationView<'a> {
         let mut counts = count(&turns);
         counts.covered += description.map_or(0, bar::count);
         if title_from == TitleFrom::Record {
-            counts.covered += bar::count(title);
+            counts.covered += bar::count(&title);
         }
         Self {
             uri: published.uri(),
@@ -147,24 +147,29 @@ fn count(turns: &[TurnView<'_>]) -> Counts {
 }
 
 /// The record's title, else the first line a person wrote, else a sentence.
-fn title<'a>(published: &'a Published, turns: &[TurnView<'a>]) -> (&'a str, TitleFrom) {
+fn title<'a>(published: &'a Published, turns: &[TurnView<'a>]) -> (Cow<'a, str>, TitleFrom) {
     if let Some(title) = published.session.title.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
-        return (title, TitleFrom::Record);
+        return (Cow::Borrowed(title), TitleFrom::Record);
     }
     turns
         .iter()
         .filter(|turn| turn.role == "user")
         .find_map(|turn| first_line(turn.text, TITLE_GRAPHEMES))
-        .map_or(("(no opening message)", TitleFrom::Nothing), |line| (line, TitleFrom::FirstLine))
+        .map_or((Cow::Borrowed("(no opening message)"), TitleFrom::Nothing), |line| (line, TitleFrom::FirstLine))
 }
 
-/// The first line of `text` that is not blank, at most `max` graphemes of it, and never half a bar.
-pub(crate) fn first_line(text: &str, max: usize) -> Option<&str> {
+/// The first line of `text` that is not blank; where it has more than `max` graphemes it is cut after a word, and never
+/// in a bar, and ends in “…”.
+pub(crate) fn first_line(text: &str, max: usize) -> Option<Cow<'_, str>> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let Some((end, _)) = line.grapheme_indices(true).nth(max) else { return Some(line) };
+    let Some((end, _)) = line.grapheme_indices(true).nth(max) else { return Some(Cow::Borrowed(line)) };
     let (kept, rest) = line.split_at_checked(end)?;
     let kept = if rest.starts_with('\u{2588}') { kept.trim_end_matches('\u{2588}') } else { kept };
-    Some(kept.trim_end())
+    // A word too long for half the line is cut within.
+    let after_word =
+        kept.rfind(char::is_whitespace).filter(|at| !rest.starts_with(char::is_whitespace) && *at > end / 2);
+    let kept = after_word.and_then(|at| kept.get(..at)).unwrap_or(kept);
+    Some(Cow::Owned(format!("{}…", kept.trim_end())))
 }
 
 impl TurnView<'_> {

@@ -39,7 +39,7 @@ impl ListEntry {
             repo: view.author.did.to_owned(),
             handle: view.author.handle.map(str::to_owned),
             rkey: view.rkey.to_owned(),
-            title: view.title.to_owned(),
+            title: view.title.to_string(),
             created_at: view.created_at.to_owned(),
             turns: view.counts.turns,
             withheld: view.counts.withheld,

@@ -3,6 +3,8 @@
 mod build;
 mod list;
 
+use std::borrow::Cow;
+
 use onrecord_record::Published;
 use serde::Serialize;
 
@@ -46,7 +48,7 @@ pub struct ConversationView<'a> {
     /// Where the records stand.
     pub standing: Standing,
     /// Its title, or what stands in for one.
-    pub title: &'a str,
+    pub title: Cow<'a, str>,
     /// Where the title is from.
     pub title_from: TitleFrom,
     /// What was being explored, and why.
@@ -113,7 +115,7 @@ pub struct ModelView<'a> {
     /// As the record has it, `provider/model`.
     pub id: &'a str,
     /// In plain words, where they follow from the id.
-    pub name: std::borrow::Cow<'a, str>,
+    pub name: Cow<'a, str>,
 }
 
 /// How a turn follows the one before it.

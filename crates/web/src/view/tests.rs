@@ -74,20 +74,25 @@ fn a_title_falls_back_to_the_first_published_line_and_then_to_a_sentence() {
         said("assistant", "05:07:00", "No."),
         said("user", "05:08:00", "\n  Why ███?\nReally"),
     ]);
-    assert_eq!((view(&p).title, view(&p).title_from), ("A title", TitleFrom::Record));
+    assert_eq!((view(&p).title.as_ref(), view(&p).title_from), ("A title", TitleFrom::Record));
     p.session.title = Some("  ".into());
-    assert_eq!((view(&p).title, view(&p).title_from), ("Why ███?", TitleFrom::FirstLine));
+    assert_eq!((view(&p).title.as_ref(), view(&p).title_from), ("Why ███?", TitleFrom::FirstLine));
     p.messages.pop();
-    assert_eq!((view(&p).title, view(&p).title_from), ("(no opening message)", TitleFrom::Nothing));
+    assert_eq!((view(&p).title.as_ref(), view(&p).title_from), ("(no opening message)", TitleFrom::Nothing));
 }
 
 #[test]
-fn a_long_first_line_is_cut_between_graphemes_and_never_in_a_bar() {
+fn a_long_first_line_is_cut_after_a_word_between_graphemes_and_never_in_a_bar() {
     let family = "👩‍👩‍👧";
-    assert_eq!(first_line(&family.repeat(5), 2), Some(family.repeat(2).as_str()));
-    assert_eq!(first_line("ab███c", 3), Some("ab"));
-    assert_eq!(first_line("ab███c", 5), Some("ab███"));
-    assert_eq!(first_line(" \n", 5), None);
+    let cut = |text: &str, max| first_line(text, max).map(Cow::into_owned);
+    assert_eq!(cut(&family.repeat(5), 2), Some(family.repeat(2) + "…"));
+    assert_eq!(cut("one two three", 10), Some("one two…".into()));
+    assert_eq!(cut("one two three", 7), Some("one two…".into()));
+    assert_eq!(cut("one twothree", 10), Some("one twothr…".into()));
+    assert_eq!(cut("ab███c", 3), Some("ab…".into()));
+    assert_eq!(cut("ab███c", 5), Some("ab███…".into()));
+    assert_eq!(cut("ab███c", 6), Some("ab███c".into()));
+    assert_eq!(cut(" \n", 5), None);
 }
 
 #[test]
