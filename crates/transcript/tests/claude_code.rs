@@ -16,7 +16,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use onrecord_transcript::{Conversation, Error, Grain, Harness, ParseOptions, Parsed, Part, Role, Turn, parse};
+use onrecord_transcript::{
+    Conversation, Error, Grain, Harness, ParseOptions, Parsed, Part, Role, Turn, detect::detect, parse,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -45,6 +47,36 @@ fn fixture(name: &str) -> Vec<u8> {
 
 fn texts(turns: &[Turn]) -> Vec<&str> {
     turns.iter().map(|turn| turn.text.as_str()).collect()
+}
+
+/// Every fixture against its `expected.json`; with `UPDATE_EXPECTED=1` that file is written instead,
+/// to be read by a person before it is committed.
+#[test]
+fn fixtures_give_what_is_expected() {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for case in fs::read_dir(folder()).unwrap() {
+        let case = case.unwrap().path();
+        let input = fs::read(case.join("input.jsonl")).unwrap();
+        let given = match read(&input, &options()) {
+            Ok(parsed) => {
+                assert_eq!(detect(&input), Some(Harness::ClaudeCode), "{}", case.display());
+                json!({ "conversations": parsed.conversations })
+            }
+            Err(error) => json!({ "error": error.to_string() }),
+        };
+        let path = case.join("expected.json");
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(&path, format!("{given:#}\n")).unwrap();
+        }
+        let expected: Value = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).unwrap_or_default();
+        if given != expected {
+            failures.push(format!("{}:\n{given:#}", case.display()));
+        }
+        count += 1;
+    }
+    assert!(count > 40, "{count} fixtures");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

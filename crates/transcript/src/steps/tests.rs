@@ -14,6 +14,7 @@ fn line(tool: &str, input: &Value) -> String {
 }
 
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "the cases read better")]
 fn check(tool: &str, input: Value, want: &str) {
     assert_eq!(line(tool, &input), want, "{tool} {input}");
 }

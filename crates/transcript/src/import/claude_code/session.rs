@@ -63,8 +63,8 @@ struct Waiting {
     line: u64,
     text: String,
     is_in_queue: bool,
-    /// Whether the agent has said anything since.
-    is_answered: bool,
+    /// Whether the agent, or another prompt, has come since.
+    is_given: bool,
 }
 
 /// Prompts that were put into the queue and have not turned up as rows of their own.
@@ -76,15 +76,30 @@ struct Queue {
 
 impl Queue {
     /// Finds the prompts that `words` consist of: several queued prompts come as one, joined by newlines.
-    fn settle(&mut self, words: &str) {
+    /// Gives the place of the last of them.
+    fn settle(&mut self, words: &str) -> Option<usize> {
         let mut rest = words.trim();
+        let mut last = None;
         while !rest.is_empty() {
             let found = self.waiting.iter().take(QUEUE_LOOK_AHEAD).position(|prompt| {
                 rest.strip_prefix(prompt.text.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'))
             });
             let Some(prompt) = found.and_then(|found| self.waiting.remove(found)) else { break };
             self.settled.insert(prompt.at);
+            last = last.max(Some(prompt.at));
             rest = rest.get(prompt.text.len()..).unwrap_or_default().trim_start();
+        }
+        last
+    }
+
+    /// Another prompt has come: what was in the queue before it has no row of its own.
+    fn pass_over(&mut self, last_settled: Option<usize>) {
+        for prompt in self.waiting.iter_mut().take(QUEUE_LOOK_AHEAD) {
+            let is_passed = match last_settled {
+                Some(last) => prompt.at < last,
+                None => !prompt.is_in_queue,
+            };
+            prompt.is_given |= is_passed;
         }
     }
 
@@ -238,24 +253,29 @@ impl Session {
                     line: entry.line,
                     text: text.trim().to_owned(),
                     is_in_queue: true,
-                    is_answered: false,
+                    is_given: false,
                 }),
                 Said::Dequeued(words) => queue.leave(words.as_deref()),
-                Said::QueueTakenBack(Some(words)) => queue.settle(words),
+                Said::QueueTakenBack(Some(words)) => {
+                    queue.settle(words);
+                }
                 Said::QueueTakenBack(None) => {
                     let settled = &mut queue.settled;
                     queue.waiting.retain(|prompt| !prompt.is_in_queue || !settled.insert(prompt.at));
                 }
-                Said::Prompt { words, .. } => queue.settle(words),
+                Said::Prompt { words, .. } => {
+                    let last = queue.settle(words);
+                    queue.pass_over(last);
+                }
                 Said::Agent { .. } => {
-                    for prompt in queue.waiting.iter_mut().rev().take_while(|prompt| !prompt.is_answered) {
-                        prompt.is_answered = true;
+                    for prompt in queue.waiting.iter_mut().rev().take_while(|prompt| !prompt.is_given) {
+                        prompt.is_given = true;
                     }
                 }
                 Said::Results(_) => {}
             }
         }
-        for prompt in queue.waiting.iter().filter(|prompt| !prompt.is_answered) {
+        for prompt in queue.waiting.iter().filter(|prompt| !prompt.is_given) {
             notes.queued.add(prompt.line);
             queue.settled.insert(prompt.at);
         }

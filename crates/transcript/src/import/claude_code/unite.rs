@@ -210,10 +210,10 @@ impl Group {
 
 /// Whether `new` is `old` with more at its end (`true`) or less (`false`); `None` if they differ otherwise.
 fn longer_of(old: &Part, new: &Part) -> Option<bool> {
-    let (old, new) = match (old, new) {
-        (Part::Text { text: old }, Part::Text { text: new })
-        | (Part::Reasoning { text: old }, Part::Reasoning { text: new }) => (old, new),
-        _ => return None,
+    let ((Part::Text { text: old }, Part::Text { text: new })
+    | (Part::Reasoning { text: old }, Part::Reasoning { text: new })) = (old, new)
+    else {
+        return None;
     };
     if new.starts_with(old.as_str()) { Some(true) } else { old.starts_with(new.as_str()).then_some(false) }
 }
