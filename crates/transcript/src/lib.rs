@@ -3,6 +3,8 @@
 //! Pure: bytes in, conversations and warnings out. Nothing here knows about records, accounts or pages.
 
 mod assemble;
+pub mod detect;
+pub mod discover;
 pub mod import;
 pub mod model;
 pub mod rows;

@@ -1,0 +1,278 @@
+//! Which harness wrote a transcript, told by what is in it.
+
+use std::io::Read;
+
+use crate::{Harness, import::codex::ZSTD_MAGIC};
+
+/// How much of a compressed head is looked at, in bytes of its plain form.
+const PLAIN_BYTES: u64 = 256 * 1024;
+
+/// Rows that are looked at before giving up.
+const ROWS: usize = 200;
+
+/// The harness whose transcript begins with `head`; `None` if it is none of ours.
+///
+/// `head` may end anywhere, in the middle of a row too: 64 KB are plenty, of a compressed file 160 KB,
+/// since a zstd block is read whole or not at all and stands for up to 128 KB (RFC 8878, 3.1.1.2.3).
+/// The file's name says nothing: every harness calls its files `.jsonl`.
+#[must_use]
+pub fn detect(head: &[u8]) -> Option<Harness> {
+    if head.starts_with(&ZSTD_MAGIC) {
+        return rows(&decompressed(head)).find_map(|row| harness_of(&row)).filter(|harness| *harness == Harness::Codex);
+    }
+    rows(head).find_map(|row| harness_of(&row))
+}
+
+/// As much as can be decompressed of a head that is cut off; only Codex compresses.
+pub(crate) fn decompressed(head: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    if let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(head) {
+        // An error at the end is the cut; what came before stands.
+        let _ = decoder.take(PLAIN_BYTES).read_to_end(&mut plain);
+    }
+    plain
+}
+
+fn harness_of(row: &Outline<'_>) -> Option<Harness> {
+    let kind = row.text("", "type");
+    if kind.is_none() {
+        let is_header =
+            row.has("", "id") && row.has("", "timestamp") && (row.has("", "instructions") || row.has("", "git"));
+        let is_document = row.has("session", "id") && row.has("session", "timestamp");
+        if row.has("", "loglines") {
+            // An export of a Claude Code session on the web: all rows in one array.
+            return Some(Harness::ClaudeCode);
+        }
+        return (is_header || is_document).then_some(Harness::Codex);
+    }
+    match kind? {
+        b"session_meta" | b"response_item" | b"event_msg" | b"turn_context" | b"compacted"
+            if row.has("", "payload") =>
+        {
+            Some(Harness::Codex)
+        }
+        b"session"
+            if row.has("", "id") && row.has("", "timestamp") && (row.has("", "cwd") || row.has("", "version")) =>
+        {
+            Some(Harness::Pi)
+        }
+        b"message" => {
+            let role = row.text("message", "role")?;
+            let is_pi = matches!(role, b"toolResult" | b"bashExecution" | b"hookMessage")
+                || (role == b"assistant" && (row.has("message", "stopReason") || row.has("message", "api")));
+            is_pi.then_some(Harness::Pi)
+        }
+        b"user" | b"assistant" => {
+            let is_claude = (row.has("", "uuid") || row.has("", "sessionId"))
+                && row.has("message", "content")
+                && !row.has("message", "parts")
+                // iFlow writes the same rows; its session ids are no UUIDs.
+                && !row.text("", "sessionId").is_some_and(|id| id.starts_with(b"session-"));
+            is_claude.then_some(Harness::ClaudeCode)
+        }
+        b"summary" if row.has("", "leafUuid") => Some(Harness::ClaudeCode),
+        b"file-history-snapshot" if row.has("", "snapshot") => Some(Harness::ClaudeCode),
+        b"queue-operation" | b"progress" | b"ai-title" | b"custom-title" | b"agent-name" | b"last-prompt"
+            if row.has("", "sessionId") =>
+        {
+            Some(Harness::ClaudeCode)
+        }
+        _ => None,
+    }
+}
+
+/// The outlines of the JSON objects in `bytes`, one after the other; what lies between is skipped.
+pub(crate) fn rows(bytes: &[u8]) -> impl Iterator<Item = Outline<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..)?;
+        let start = at + memchr::memchr(b'{', rest)?;
+        let (outline, end) = Outline::of(bytes.get(start..)?);
+        // A damaged row may never close: then the next line is the next chance.
+        at = match end {
+            Some(length) => start + length,
+            None => memchr::memchr(b'\n', bytes.get(start..)?).map_or(bytes.len(), |line| start + line + 1),
+        };
+        Some(outline)
+    })
+    .take(ROWS)
+}
+
+/// The names in an object and in the objects directly in it, with the strings they have.
+///
+/// Not a parser: it takes what is cut off or damaged as far as it goes, and reads each byte once.
+#[derive(Debug, Default)]
+pub(crate) struct Outline<'a> {
+    members: Vec<Member<'a>>,
+}
+
+#[derive(Debug)]
+struct Member<'a> {
+    /// Empty at the top.
+    parent: &'a [u8],
+    name: &'a [u8],
+    /// What stands between the quotes, undecoded; `None` if the value is no string.
+    text: Option<&'a [u8]>,
+}
+
+impl<'a> Outline<'a> {
+    /// The object that `bytes` begin with, and its length if it ends in them.
+    fn of(bytes: &'a [u8]) -> (Self, Option<usize>) {
+        let mut outline = Self::default();
+        let mut open: Vec<u8> = Vec::new();
+        let mut names: [&'a [u8]; 2] = [b"", b""];
+        let (mut expects_name, mut expects_value) = (false, false);
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            at += 1;
+            let depth = open.len();
+            let in_object = open.last() == Some(&b'{');
+            match byte {
+                b'"' => {
+                    let length = string_length(bytes.get(at..).unwrap_or_default());
+                    let text = bytes.get(at..at + length).unwrap_or_default();
+                    at += length + 1;
+                    if in_object && expects_name {
+                        if let Some(slot) = names.get_mut(depth - 1) {
+                            *slot = text;
+                        }
+                        expects_name = false;
+                    } else if expects_value {
+                        outline.note(&names, depth, Some(text));
+                        expects_value = false;
+                    }
+                }
+                b'{' | b'[' => {
+                    if expects_value {
+                        outline.note(&names, depth, None);
+                    }
+                    open.push(*byte);
+                    expects_name = *byte == b'{';
+                    expects_value = false;
+                }
+                b'}' | b']' => {
+                    open.pop();
+                    (expects_name, expects_value) = (false, false);
+                    if open.is_empty() {
+                        return (outline, Some(at));
+                    }
+                }
+                b':' => expects_value = in_object,
+                b',' => expects_name = in_object,
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ => {
+                    if expects_value {
+                        outline.note(&names, depth, None);
+                        expects_value = false;
+                    }
+                }
+            }
+        }
+        (outline, None)
+    }
+
+    fn note(&mut self, names: &[&'a [u8]; 2], depth: usize, text: Option<&'a [u8]>) {
+        let [first, second] = *names;
+        match depth {
+            1 => self.members.push(Member { parent: b"", name: first, text }),
+            2 => self.members.push(Member { parent: first, name: second, text }),
+            _ => {}
+        }
+    }
+
+    fn find(&self, parent: &str, name: &str) -> Option<&Member<'a>> {
+        self.members.iter().find(|member| member.parent == parent.as_bytes() && member.name == name.as_bytes())
+    }
+
+    /// Whether `parent` (empty: the object itself) has a member of this name.
+    pub(crate) fn has(&self, parent: &str, name: &str) -> bool {
+        self.find(parent, name).is_some()
+    }
+
+    /// The string of this name, undecoded.
+    pub(crate) fn text(&self, parent: &str, name: &str) -> Option<&'a [u8]> {
+        self.find(parent, name)?.text
+    }
+
+    /// The string of this name, decoded.
+    pub(crate) fn string(&self, parent: &str, name: &str) -> Option<String> {
+        let text = std::str::from_utf8(self.text(parent, name)?).ok()?;
+        serde_json::from_str(&format!("\"{text}\"")).ok()
+    }
+}
+
+/// How long the string is whose opening quote stands before `bytes`.
+fn string_length(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_generation_of_codex_is_known() {
+        for head in [
+            r#"{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"x","base_instructions":{"text":"cut o"#,
+            r#"{"timestamp":"2026-01-02T03:04:05Z","ordinal":0,"type":"event_msg","payload":{"type":"user_message"}}"#,
+            r#"{"id":"x","timestamp":"2025-05-07T17:24:21.123Z","instructions":null,"git":{}}"#,
+            "{\n  \"session\": {\n    \"timestamp\": \"2025-04-20T01:02:03Z\",\n    \"id\": \"x\"\n  },\n  \"items\": [",
+        ] {
+            assert_eq!(detect(head.as_bytes()), Some(Harness::Codex), "{head}");
+        }
+    }
+
+    #[test]
+    fn a_compressed_rollout_is_known_though_it_is_cut_off() {
+        let row = r#"{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"x"}}"#;
+        let noise: String = (0..40_000_u32).map(|n| format!("\n{{\"n\":{}}}", n.wrapping_mul(2_654_435_761))).collect();
+        let packed = zstd::encode_all(format!("{row}{noise}").as_bytes(), 3).unwrap();
+        assert_eq!(detect(&packed), Some(Harness::Codex));
+        assert_eq!(detect(&packed[..packed.len() / 2]), Some(Harness::Codex));
+        assert_eq!(detect(&packed[..6]), None);
+    }
+
+    #[test]
+    fn pi_is_known_by_its_header_or_its_messages() {
+        for head in [
+            r#"{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00Z","cwd":"/x"}"#,
+            r#"{"type":"session","id":"x","timestamp":"2026-01-01T00:00:00Z","cwd":"/x","provider":"p"}"#,
+            "damaged\n{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"toolResult\",\"content\":[]}}",
+        ] {
+            assert_eq!(detect(head.as_bytes()), Some(Harness::Pi), "{head}");
+        }
+    }
+
+    #[test]
+    fn claude_code_is_known_behind_its_bookkeeping() {
+        let head = "{\"type\":\"attachment\",\"x\":1}\n{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}";
+        assert_eq!(detect(head.as_bytes()), Some(Harness::ClaudeCode));
+        assert_eq!(detect(br#"{"type":"summary","summary":"x","leafUuid":"u"}"#), Some(Harness::ClaudeCode));
+    }
+
+    #[test]
+    fn others_are_nobodys() {
+        for head in [
+            "",
+            "not json at all",
+            "{",
+            "{\"a\":",
+            "{\"}",
+            r#"{"session_id":"x","ts":1767323045,"text":"from history.jsonl"}"#,
+            r#"{"type":"session_start","id":"x","title":"Droid","timestamp":"2026-01-01T00:00:00Z"}"#,
+            r#"{"type":"message","id":"m","parentId":null,"timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"droid"}}"#,
+            r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","parts":[{"text":"qwen"}]}}"#,
+            r#"{"type":"message","role":"user","content":"an API's item, which is no transcript"}"#,
+        ] {
+            assert_eq!(detect(head.as_bytes()), None, "{head}");
+        }
+    }
+}
