@@ -1,0 +1,279 @@
+//! The command line: every command, its arguments and its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use onrecord_transcript::{Grain, Harness};
+
+/// Put conversations with AI agents on the record.
+#[derive(Debug, Parser)]
+#[command(name = "onrecord", version, arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 100)]
+pub struct Cli {
+    /// Print data as JSON: one document, or one object a line
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the conversations found on this machine, newest first
+    Sessions(Sessions),
+    /// Show one conversation
+    Show(Show),
+    /// List secrets and personal data in what would be published
+    Scan(Scan),
+    /// Decide what is covered, allowed and held back
+    Decide(Decide),
+    /// Write the exact pages and records that would go out, as files
+    Preview(Preview),
+    /// Put a conversation on record
+    Publish(Publish),
+    /// List what is on record
+    Published(Published),
+    /// Take a conversation back, whole
+    Unpublish(Unpublish),
+    /// Serve the reading pages on this machine
+    Serve(Serve),
+    /// Sign in to an account
+    Login(Login),
+    /// Sign out of an account
+    Logout(Logout),
+    /// List the accounts signed in
+    Accounts,
+    /// Work with lexicons, the schemas of records
+    #[command(subcommand)]
+    Lexicon(Lexicon),
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man {
+        /// The folder to write them to
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+}
+
+/// A conversation, named on the command line.
+#[derive(Debug, Args)]
+pub struct SessionArg {
+    /// A file, a session id or the start of one, an at-uri, an onrecord link, or - for standard input
+    pub session: String,
+    /// The agent that wrote it, where its content does not tell
+    #[arg(long, value_parser = harness, value_name = "HARNESS")]
+    pub harness: Option<Harness>,
+}
+
+fn harness(name: &str) -> Result<Harness, String> {
+    name.parse().map_err(|e: onrecord_transcript::model::UnknownHarness| e.to_string())
+}
+
+#[derive(Debug, Args)]
+pub struct Sessions {
+    /// Only conversations in which this was said
+    pub query: Option<String>,
+    /// Only this agent's
+    #[arg(long, value_parser = harness, value_name = "HARNESS")]
+    pub harness: Option<Harness>,
+    /// Only those of projects whose folder has this in its name
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
+    /// Only those that changed on this day or later
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub since: Option<jiff::civil::Date>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Markdown,
+    Json,
+    Html,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    #[command(flatten)]
+    pub session: SessionArg,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Only this turn
+    #[arg(long, value_name = "N")]
+    pub turn: Option<usize>,
+    /// The branch to show, by the id of any of its messages
+    #[arg(long, value_name = "ID")]
+    pub branch: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Scan {
+    #[command(flatten)]
+    pub session: SessionArg,
+}
+
+#[derive(Debug, Args)]
+pub struct Decide {
+    #[command(flatten)]
+    pub session: SessionArg,
+    /// Hold these turns back, e.g. 3,7-9
+    #[arg(long, value_name = "TURNS")]
+    pub withhold: Option<crate::commands::decide::Turns>,
+    /// Put these turns on record again
+    #[arg(long, value_name = "TURNS")]
+    pub publish: Option<crate::commands::decide::Turns>,
+    /// Cover this text wherever it stands
+    #[arg(long, value_name = "TEXT")]
+    pub cover: Vec<String>,
+    /// Cover everything that `scan` found and that is not decided yet
+    #[arg(long)]
+    pub cover_findings: bool,
+    /// Let the finding with this number stand
+    #[arg(long, value_name = "N")]
+    pub allow: Vec<u32>,
+    /// Why it may stand
+    #[arg(long, value_name = "WHY", requires = "allow")]
+    pub because: Option<String>,
+    /// The title to publish; empty for none
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// The description to publish; empty for none
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GrainArg {
+    /// One record for everything the agent did between two prompts
+    Turn,
+    /// One record for every message of the agent
+    Message,
+}
+
+impl From<GrainArg> for Grain {
+    fn from(grain: GrainArg) -> Self {
+        match grain {
+            GrainArg::Turn => Self::Turn,
+            GrainArg::Message => Self::Message,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Where {
+    /// The account to use, where several are signed in
+    #[arg(long, value_name = "HANDLE")]
+    pub account: Option<String>,
+    /// How much one record holds
+    #[arg(long, value_enum, default_value = "turn")]
+    pub grain: GrainArg,
+}
+
+#[derive(Debug, Args)]
+pub struct Preview {
+    #[command(flatten)]
+    pub session: SessionArg,
+    #[command(flatten)]
+    pub to: Where,
+    /// The folder to write to; one in the data folder by default
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    #[value(name = "click.aligned")]
+    ClickAligned,
+}
+
+#[derive(Debug, Args)]
+pub struct Publish {
+    #[command(flatten)]
+    pub session: SessionArg,
+    #[command(flatten)]
+    pub to: Where,
+    /// The family of records
+    #[arg(long = "as", value_enum, default_value = "click.aligned")]
+    pub family: Family,
+    /// Put it on this machine's shelf, not into a repository
+    #[arg(long, conflicts_with = "account")]
+    pub local: bool,
+    /// Only print what would be written
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+    /// The reading site that printed links lead to
+    #[arg(long, value_name = "URL", default_value = concat!("http://", "127.0.0.1:8787"))]
+    pub site: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Published {
+    /// Compare with what the repositories really hold
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Unpublish {
+    /// A session id or the start of one, a transcript's file, an at-uri, or an onrecord link
+    #[arg(required_unless_present = "all")]
+    pub session: Option<String>,
+    /// Take back everything that is on record
+    #[arg(long, conflicts_with = "session")]
+    pub all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
+    pub listen: std::net::SocketAddr,
+}
+
+#[derive(Debug, Args)]
+pub struct Login {
+    /// The account's handle or DID
+    pub handle: String,
+    /// Sign in with an app password, asked for or taken from standard input's first line
+    #[arg(long)]
+    pub app_password: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Logout {
+    /// The account, where several are signed in
+    pub handle: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Lexicon {
+    /// Check a record against its lexicon
+    Validate(Validate),
+}
+
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// The record, as JSON; - for standard input
+    pub record: PathBuf,
+    /// A folder of lexicons to use besides the bundled ones; can be given several times
+    #[arg(long, value_name = "DIR")]
+    pub lexicons: Vec<PathBuf>,
+    /// The lexicon to check against, where the record's $type does not say
+    #[arg(long, value_name = "NSID")]
+    pub nsid: Option<String>,
+}

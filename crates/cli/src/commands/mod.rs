@@ -1,0 +1,56 @@
+//! One command per file.
+
+pub mod accounts;
+pub mod decide;
+mod lexicon_validate;
+mod manual;
+mod preview;
+mod publish;
+mod published;
+mod scan;
+mod serve;
+mod sessions;
+mod show;
+mod unpublish;
+
+use std::future::Future;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    cli::{Cli, Command, Lexicon},
+    config,
+    error::{Error, Result},
+    output::Out,
+};
+
+/// Runs the command; the number is the exit code of a command that did what it should.
+pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
+    if let Some(filter) = config::log_filter() {
+        let filter = EnvFilter::try_new(filter)
+            .map_err(|e| Error::Environment { variable: "ONRECORD_LOG", why: e.to_string() })?;
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+    match cli.command {
+        Command::Sessions(args) => sessions::run(&args, out),
+        Command::Show(args) => show::run(&args, out),
+        Command::Scan(args) => scan::run(&args, out),
+        Command::Decide(args) => decide::run(&args, out),
+        Command::Preview(args) => preview::run(&args, out),
+        Command::Publish(args) => block_on(publish::run(&args, out)),
+        Command::Published(args) => block_on(published::run(&args, out)),
+        Command::Unpublish(args) => block_on(unpublish::run(&args, out)),
+        Command::Serve(args) => block_on(serve::run(&args, out)),
+        Command::Login(args) => block_on(accounts::login(&args, out)),
+        Command::Logout(args) => block_on(accounts::logout(&args, out)),
+        Command::Accounts => accounts::list(out),
+        Command::Lexicon(Lexicon::Validate(args)) => lexicon_validate::run(&args, out),
+        Command::Completions { shell } => manual::completions(shell, out),
+        Command::Man { out: folder } => manual::man(&folder, out),
+    }
+}
+
+/// Runs a command that talks to the network. Only those pay for a runtime.
+pub(crate) fn block_on<T>(job: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Output)?.block_on(job)
+}

@@ -1,0 +1,78 @@
+//! `onrecord preview`: the exact pages and records that would go out, as files.
+
+use std::fs;
+
+use jiff::Timestamp;
+use onrecord_lexicon::Did;
+use onrecord_record::{EncodedRecord, Published, aligned};
+use onrecord_web::{Standing, export};
+use onrecord_workspace::{Error as WorkspaceError, Workspace, publish::encode_unlisted};
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{Preview, Where},
+    config,
+    error::{Error, Result},
+    output::Out,
+    source::Opened,
+};
+
+pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
+    let opened = Opened::with_grain(&args.session, args.to.grain.into())?;
+    let reviewed = opened.seal()?;
+    let repo = repo(&opened.workspace, &args.to)?;
+    let source = &opened.conversation.source.id;
+    let known = opened.workspace.known_keys(opened.id, &repo)?;
+    let encoded = encode_unlisted(&repo, source, &reviewed, &known, Timestamp::now())?;
+    let published = published(&repo, &encoded.records)?;
+
+    let folder = match &args.out {
+        Some(folder) => folder.clone(),
+        None => config::data_folder()?.join("preview").join(published.rkey.as_str()),
+    };
+    let files = export(&[published], Standing::Preview)?;
+    let count = files.len();
+    for (path, bytes) in files {
+        reviewed.gate(&bytes).map_err(WorkspaceError::Gate)?;
+        let path = folder.join(path);
+        let at = |source| Error::File { path: path.clone(), source };
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(at)?;
+        }
+        fs::write(&path, bytes).map_err(at)?;
+    }
+    let page = folder.join("index.html");
+    if out.json {
+        out.json(&json!({"folder": folder, "page": page, "files": count, "records": encoded.records.len()}))?;
+    } else {
+        out.line(page.display())?;
+        out.note(format_args!("{} records as they would go out, in {count} files. Nothing was published.", encoded.records.len()));
+    }
+    Ok(0)
+}
+
+/// The repository that keys and addresses are made for: the account's, else the shelf's.
+pub fn repo(workspace: &Workspace, to: &Where) -> Result<Did> {
+    match workspace.account(to.account.as_deref()) {
+        Ok(account) => Ok(account.did),
+        Err(WorkspaceError::NotSignedIn { handle: None }) => Ok(onrecord_workspace::shelf_did()?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The records as a reader would find them.
+fn published(repo: &Did, records: &[EncodedRecord]) -> Result<Published> {
+    let mut session = None;
+    let mut messages = Vec::with_capacity(records.len());
+    for record in records {
+        let value: Value = serde_json::from_str(record.json.get())?;
+        match record.turn {
+            None => session = Some((record.rkey.clone(), record.cid.clone(), value)),
+            Some(_) => messages.push((record.rkey.clone(), record.cid.clone(), value)),
+        }
+    }
+    let (rkey, cid, value) = session.ok_or(WorkspaceError::NothingToPublish)?;
+    let (published, _) =
+        aligned::published(repo, None, (rkey, cid, &value), messages).map_err(WorkspaceError::Unreadable)?;
+    Ok(published)
+}

@@ -1,0 +1,186 @@
+//! `onrecord publish`: the plan, the question, the writing, the links.
+
+use jiff::Timestamp;
+use onrecord_record::{Action, Loss};
+use onrecord_redact::Finding;
+use onrecord_web::path_of;
+use onrecord_workspace::{
+    Error as WorkspaceError,
+    publish::{self, Plan, Target},
+};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    cli::Publish,
+    commands::scan,
+    config,
+    error::{PROBLEMS, Result},
+    output::{Out, columns, one_line},
+    source::Opened,
+    terminal::{self, Progress},
+};
+
+/// The family of records that is written.
+const FAMILY: &str = "click.aligned";
+
+#[derive(Serialize)]
+struct DryRun<'a> {
+    repo: &'a str,
+    family: &'static str,
+    writes: &'a [onrecord_record::Write],
+    findings: &'a [Finding],
+    lost: &'a [Loss],
+}
+
+pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
+    let crate::cli::Family::ClickAligned = args.family;
+    let mut opened = Opened::with_grain(&args.session, args.to.grain.into())?;
+    let found = opened.scan()?;
+    let target = target(args, &opened, out)?;
+    let repo = target.repo()?;
+
+    if found.undecided() > 0 {
+        // What would be written still holds what was found: it is not printed.
+        if out.json {
+            let lost = &opened.lost;
+            out.json(&DryRun { repo: repo.as_str(), family: FAMILY, writes: &[], findings: &found.findings, lost })?;
+        } else {
+            scan::print(&found.findings, out)?;
+        }
+        out.finish()?;
+        out.note(format_args!(
+            "\n{} to decide before this can be published: see `onrecord decide {} --help`.",
+            found.undecided(),
+            args.session.session
+        ));
+        return Ok(PROBLEMS);
+    }
+
+    let reviewed = opened.seal()?;
+    let source = opened.conversation.source.id.clone();
+    let plan = publish::prepare(&opened.workspace, &target, opened.id, &source, reviewed, Timestamp::now()).await?;
+    let lost: Vec<Loss> = opened.lost.iter().chain(&plan.lost).cloned().collect();
+
+    if args.dry_run {
+        if out.json {
+            out.json(&DryRun {
+                repo: repo.as_str(),
+                family: FAMILY,
+                writes: &plan.writes,
+                findings: &found.findings,
+                lost: &lost,
+            })?;
+        } else {
+            print_plan(&plan, &opened, &lost, out)?;
+            for line in columns(&plan.writes.iter().map(row).collect::<Vec<_>>()) {
+                out.line(line)?;
+            }
+        }
+        return Ok(0);
+    }
+
+    if !out.json {
+        print_plan(&plan, &opened, &lost, out)?;
+        out.finish()?;
+    }
+    if !args.yes && !plan.writes.is_empty() {
+        if matches!(target, Target::Account(_)) {
+            out.note("Once published, others copy it within seconds; taking it back cannot reach every copy.");
+        }
+        terminal::confirm(&format!("Publish as {}?", name(&target)), "--yes")?;
+    }
+
+    let mut progress = Progress::new(out);
+    let outcome =
+        publish::execute(&mut opened.workspace, &target, &plan, &mut |event| progress.show(&event, out)).await?;
+    drop(progress);
+
+    let handle = match &target {
+        Target::Account(session) => session.tokens().handle.clone(),
+        Target::Shelf => None,
+    };
+    let rkey = outcome.uri.rsplit('/').next().unwrap_or_default();
+    let path = path_of(repo.as_str(), handle.as_ref().map(|h| h.as_str()), rkey);
+    let url = format!("{}{path}", args.site.trim_end_matches('/'));
+    if out.json {
+        out.json(&json!({
+            "done": true,
+            "uri": outcome.uri,
+            "url": url,
+            "created": outcome.created,
+            "updated": outcome.updated,
+            "deleted": outcome.deleted,
+        }))?;
+    } else {
+        if plan.writes.is_empty() {
+            out.line("It is on record as it stands; there was nothing to write.")?;
+        } else {
+            let (created, updated, deleted) = (outcome.created, outcome.updated, outcome.deleted);
+            out.line(format_args!("Done: {created} created, {updated} updated, {deleted} deleted."))?;
+        }
+        out.line(&outcome.uri)?;
+        out.line(&url)?;
+        if args.site.contains("127.0.0.1") {
+            out.note("`onrecord serve` shows it at that address.");
+        }
+    }
+    Ok(0)
+}
+
+fn target(args: &Publish, opened: &Opened, out: &Out) -> Result<Target> {
+    if args.local {
+        return Ok(Target::Shelf);
+    }
+    match opened.workspace.account(args.to.account.as_deref()) {
+        Ok(account) => Ok(Target::Account(opened.workspace.session(&config::client()?, &account)?)),
+        Err(WorkspaceError::NotSignedIn { handle: None }) if args.dry_run => {
+            out.note("No account is signed in: this is the plan for the shelf of this machine.");
+            Ok(Target::Shelf)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn name(target: &Target) -> String {
+    match target {
+        Target::Shelf => "a conversation on this machine's shelf".to_owned(),
+        Target::Account(session) => {
+            let tokens = session.tokens();
+            tokens.handle.as_ref().map_or_else(|| tokens.did.to_string(), |h| format!("@{h}"))
+        }
+    }
+}
+
+fn print_plan(plan: &Plan, opened: &Opened, lost: &[Loss], out: &mut Out) -> Result<()> {
+    let (created, updated, deleted) = plan.counts();
+    let turns = &opened.conversation.turns;
+    let held = turns.iter().filter(|t| opened.decisions.is_withheld(&t.id)).count();
+    if let Some(title) = opened.draft().title {
+        out.line(out.bold(one_line(&title, 80)))?;
+    }
+    out.line(format_args!("{}", plan.uri))?;
+    out.line(format_args!("{} turns on record, {held} held back", turns.len() - held))?;
+    out.line(format_args!("{created} records to create, {updated} to update, {deleted} to delete"))?;
+    if !lost.is_empty() {
+        let list: Vec<_> = lost.iter().map(|l| format!("{} {}", l.count, l.what)).collect();
+        out.line(format_args!("not published: {}", list.join(", ")))?;
+    }
+    if !plan.foreign.is_empty() {
+        out.note(format_args!(
+            "{} more records of this conversation are in the repository that onrecord did not write; they are left alone.",
+            plan.foreign.len()
+        ));
+    }
+    Ok(())
+}
+
+fn row(write: &onrecord_record::Write) -> Vec<String> {
+    let action = match write.action {
+        Action::Create => "create",
+        Action::Update => "update",
+        Action::Delete => "delete",
+    };
+    let cid = write.cid.as_ref().map(ToString::to_string).unwrap_or_default();
+    vec![action.to_owned(), write.collection.clone(), write.rkey.to_string(), cid]
+}

@@ -1,0 +1,112 @@
+//! `onrecord published`: what is on record, and whether the ledger and the repositories agree.
+
+use onrecord_workspace::{
+    Error as WorkspaceError, Publication, Workspace,
+    publish::{Drift, Target},
+};
+use serde_json::json;
+
+use crate::{
+    cli::Published,
+    config,
+    error::{PROBLEMS, Result},
+    output::{Out, columns, one_line},
+};
+
+pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
+    let workspace = config::open_workspace()?;
+    let publications = workspace.publications()?;
+    let mut problems = false;
+    let mut documents = Vec::new();
+    let mut rows = Vec::new();
+    for publication in &publications {
+        let checked = match args.check {
+            true => Some(check(&workspace, publication).await?),
+            false => None,
+        };
+        problems |= checked.as_ref().is_some_and(|c| !matches!(c, Checked::Same)) || publication.taking_back;
+        if out.json {
+            let (state, drift) = match &checked {
+                None => (None, None),
+                Some(Checked::Same) => (Some("same"), None),
+                Some(Checked::Drifted(drift)) => (Some("drifted"), Some(drift)),
+                Some(Checked::NotSignedIn) => (Some("not-signed-in"), None),
+            };
+            documents.push(json!({
+                "uri": publication.uri(),
+                "session": publication.source_id,
+                "handle": publication.handle,
+                "title": publication.title,
+                "publishedAt": publication.published_at.to_string(),
+                "records": publication.records,
+                "takingBack": publication.taking_back,
+                "state": state,
+                "drift": drift,
+            }));
+        } else {
+            rows.push(row(publication, checked.as_ref()));
+        }
+    }
+    if out.json {
+        out.json(&json!({"published": documents}))?;
+    } else if publications.is_empty() {
+        out.note("Nothing is on record.");
+    }
+    for line in columns(&rows) {
+        out.line(line)?;
+    }
+    Ok(if args.check && problems { PROBLEMS } else { 0 })
+}
+
+enum Checked {
+    Same,
+    Drifted(Drift),
+    NotSignedIn,
+}
+
+async fn check(workspace: &Workspace, publication: &Publication) -> Result<Checked> {
+    let target = match target_of(workspace, publication.repo.as_str()) {
+        Ok(target) => target,
+        Err(crate::error::Error::Workspace(WorkspaceError::NotSignedIn { .. })) => return Ok(Checked::NotSignedIn),
+        Err(error) => return Err(error),
+    };
+    let drift = Drift::of(workspace, &target, publication).await?;
+    Ok(if drift.is_empty() { Checked::Same } else { Checked::Drifted(drift) })
+}
+
+/// The repository as a place to read and write.
+pub fn target_of(workspace: &Workspace, repo: &str) -> Result<Target> {
+    if repo == onrecord_workspace::SHELF {
+        return Ok(Target::Shelf);
+    }
+    let account = workspace.account(Some(repo))?;
+    Ok(Target::Account(workspace.session(&config::client()?, &account)?))
+}
+
+fn row(publication: &Publication, checked: Option<&Checked>) -> Vec<String> {
+    let place = match &publication.handle {
+        Some(handle) => format!("@{handle}"),
+        None if publication.repo.as_str() == onrecord_workspace::SHELF => "shelf".to_owned(),
+        None => publication.repo.to_string(),
+    };
+    let state = match checked {
+        _ if publication.taking_back => "being taken back: run unpublish again".to_owned(),
+        None => String::new(),
+        Some(Checked::Same) => "as in the repository".to_owned(),
+        Some(Checked::NotSignedIn) => "not checked: sign in first".to_owned(),
+        Some(Checked::Drifted(drift)) => format!(
+            "drifted: {} missing, {} changed, {} unknown",
+            drift.missing.len(),
+            drift.changed.len(),
+            drift.unknown.len()
+        ),
+    };
+    vec![
+        publication.source_id.chars().take(8).collect(),
+        place,
+        format!("{} records", publication.records),
+        one_line(publication.title.as_deref().unwrap_or("(no title)"), 50),
+        publication.uri(),
+        state,
+    ]
+}

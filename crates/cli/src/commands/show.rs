@@ -1,0 +1,146 @@
+//! `onrecord show`: one conversation, normalised.
+
+use jiff::tz::TimeZone;
+use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey, Tid};
+use onrecord_record::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, aligned};
+use onrecord_transcript::{Conversation, Grain, Part, Role, Turn};
+use onrecord_web::{ConversationView, Place, Standing, conversation_html};
+use serde_json::Map;
+
+use crate::{
+    cli::{Format, Show},
+    commands::block_on,
+    config,
+    error::{Error, Result},
+    output::{Out, printable},
+    source::{self, Found},
+};
+
+pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
+    let workspace = config::open_workspace()?;
+    let mut conversation = match source::find(&args.session, &workspace)? {
+        Found::Transcript(input) => source::read(input, Grain::Turn, args.branch.clone())?,
+        Found::Record { uri } => aligned::conversation(&block_on(source::read_record(&uri, &workspace))?),
+    };
+    if let Some(turn) = args.turn {
+        let turns = conversation.turns.len();
+        conversation.turns.retain(|t| t.index == turn);
+        if conversation.turns.is_empty() {
+            return Err(Error::NoSuchTurn { name: args.session.session.clone(), turn, turns });
+        }
+    }
+    match if out.json { Format::Json } else { args.format } {
+        Format::Json => out.json(&conversation)?,
+        Format::Text => text(&conversation, out)?,
+        Format::Markdown => out.raw(markdown(&conversation).as_bytes())?,
+        Format::Html => html(&conversation, out)?,
+    }
+    for warning in &conversation.warnings {
+        let place = warning.line.map_or_else(String::new, |n| format!("line {n}: "));
+        out.note(format_args!("{place}{} ({})", warning.message, warning.code));
+    }
+    Ok(0)
+}
+
+fn speaker(turn: &Turn) -> String {
+    match (turn.role, &turn.model) {
+        (Role::User, _) => "You".to_owned(),
+        (Role::Assistant, Some(model)) => onrecord_web::model_name(model).into_owned(),
+        (Role::Assistant, None) => "Agent".to_owned(),
+    }
+}
+
+fn text(conversation: &Conversation, out: &mut Out) -> Result<()> {
+    let zone = TimeZone::system();
+    let title = conversation.title.as_deref().unwrap_or("(no title)");
+    out.line(out.bold(printable(title)))?;
+    let source = &conversation.source;
+    let count = conversation.turns.len();
+    out.line(out.dim(format_args!("{} {}, {count} turns", source.harness.name(), printable(&source.id))))?;
+    for turn in &conversation.turns {
+        let time = turn.created_at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %H:%M");
+        out.line("")?;
+        let heading = format!("{}  {}", turn.index, printable(&speaker(turn)));
+        out.line(format_args!("{}  {}", out.bold(heading), out.dim(time)))?;
+        if !turn.text.is_empty() {
+            out.line(printable(turn.text.trim_end()))?;
+        }
+        for step in turn.steps() {
+            let tool = format!("{} {}", printable(&step.tool), printable(&step.summary));
+            let word = if step.failed { out.bad("✗ failed") } else { out.dim("✓ ran") };
+            out.line(format_args!("  {word}  {}", tool.trim_end()))?;
+        }
+        let images = turn.parts.iter().filter(|p| matches!(p, Part::Image { .. })).count();
+        if images > 0 {
+            out.line(out.dim(format_args!("  ({images} images)")))?;
+        }
+    }
+    Ok(())
+}
+
+fn markdown(conversation: &Conversation) -> String {
+    let mut text = String::new();
+    if let Some(title) = &conversation.title {
+        text.push_str(&format!("# {title}\n"));
+    }
+    for turn in &conversation.turns {
+        text.push_str(&format!("\n## {}\n\n", speaker(turn)));
+        if !turn.text.is_empty() {
+            text.push_str(turn.text.trim_end());
+            text.push('\n');
+        }
+        if !turn.steps().is_empty() {
+            text.push('\n');
+        }
+        for step in turn.steps() {
+            let failed = if step.failed { "**failed** " } else { "" };
+            let line = format!("- {failed}`{}` {}", step.tool, step.summary);
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The page as a reader would see it, of the conversation as it is on this machine: for the author's eyes. Nothing is
+/// covered, no record is made, and its keys and CIDs are placeholders.
+fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
+    let repo = Did::parse(onrecord_workspace::SHELF)?;
+    let cid = Cid::of_dag_cbor_digest(&[0; 32]);
+    let key = |n: usize| u64::try_from(n).ok().and_then(|n| Tid::from_micros(n, 0)).map(Rkey::from);
+    let first = key(0).ok_or(Error::OutputClosed)?;
+    let session_uri = AtUri::parse(&format!("at://{repo}/{}/{first}", aligned::SESSION))?;
+    let message = |turn: &Turn| {
+        let record = MessageRecord {
+            session: session_uri.clone(),
+            role: if turn.role == Role::User { "user" } else { "assistant" }.to_owned(),
+            withheld: false,
+            text: turn.text.clone(),
+            model: turn.model.clone(),
+            steps: (turn.steps().iter())
+                .map(|s| StepRecord {
+                    tool: s.tool.clone(),
+                    summary: Some(s.summary.clone()).filter(|s| !s.is_empty()),
+                    failed: s.failed,
+                })
+                .collect(),
+            refs: Vec::new(),
+            mentions: Vec::new(),
+            created_at: Datetime::from_timestamp(turn.created_at),
+            extra: Map::new(),
+        };
+        key(turn.index).map(|rkey| PublishedMessage { rkey, cid: cid.clone(), record })
+    };
+    let session = SessionRecord {
+        title: conversation.title.clone(),
+        description: None,
+        discussion: None,
+        created_at: Datetime::from_timestamp(conversation.created_at),
+        extra: Map::new(),
+    };
+    let messages = conversation.turns.iter().filter_map(message).collect();
+    let page = Published { repo, handle: None, rkey: first, cid: cid.clone(), session, messages };
+    let view = ConversationView::new(&page, Standing::Preview);
+    let html = conversation_html(&view, Place::Folder { stem: "conversation" }, None)?.unwrap_or_default();
+    out.raw(html.as_bytes())
+}

@@ -1,0 +1,100 @@
+//! `onrecord unpublish`: takes a conversation back, whole.
+
+use std::path::Path;
+
+use onrecord_lexicon::Rkey;
+use onrecord_record::aligned::SESSION;
+use onrecord_transcript::Grain;
+use onrecord_workspace::{
+    Error as WorkspaceError, Publication, Workspace,
+    publish::{TakeBack, Target},
+};
+use serde_json::json;
+
+use crate::{
+    cli::{SessionArg, Unpublish},
+    commands::published::target_of,
+    config,
+    error::{Error, Result},
+    output::Out,
+    source::{self, Found},
+    terminal::{self, Progress},
+};
+
+pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
+    let mut workspace = config::open_workspace()?;
+    let wanted = wanted(args, &workspace)?;
+    if wanted.is_empty() {
+        out.note("Nothing is on record.");
+        return Ok(0);
+    }
+    let mut jobs: Vec<(Target, TakeBack)> = Vec::new();
+    for (repo, rkey) in wanted {
+        let target = target_of(&workspace, &repo)?;
+        let take_back = TakeBack::prepare(&workspace, &target, &rkey).await?;
+        if !out.json {
+            out.line(format_args!("{}: {} records to delete", take_back.uri(), take_back.writes.len()))?;
+        }
+        jobs.push((target, take_back));
+    }
+    out.finish()?;
+    if !args.yes {
+        terminal::confirm("Take it back, whole?", "--yes")?;
+    }
+    let mut deleted = 0;
+    let mut uri = String::new();
+    for (target, take_back) in &jobs {
+        let mut progress = Progress::new(out);
+        deleted += take_back.execute(&mut workspace, target, &mut |event| progress.show(&event, out)).await?;
+        uri = take_back.uri();
+    }
+    if out.json {
+        out.json(&json!({"done": true, "uri": uri, "created": 0, "updated": 0, "deleted": deleted}))?;
+    } else {
+        out.line(format_args!("Taken back: {deleted} records deleted."))?;
+        out.note("Whoever copied them before may still have them.");
+    }
+    Ok(0)
+}
+
+/// Repositories and session keys of what is to be taken back.
+fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Rkey)>> {
+    let publications = workspace.publications()?;
+    let place = |p: &Publication| (p.repo.to_string(), p.rkey.clone());
+    let Some(name) = args.session.as_deref() else {
+        return Ok(publications.iter().map(place).collect());
+    };
+    if let Some(uri) = source::record_uri(name, workspace)? {
+        let not_ours = || Error::UnknownLink { name: name.to_owned(), why: format!("only {SESSION} records are conversations") };
+        if uri.collection() != Some(SESSION) {
+            return Err(not_ours());
+        }
+        let rkey = Rkey::parse(uri.rkey().ok_or_else(not_ours)?)?;
+        let repo = match uri.authority() {
+            did if did.starts_with("did:") => did.to_owned(),
+            handle => workspace.account(Some(handle))?.did.to_string(),
+        };
+        return Ok(vec![(repo, rkey)]);
+    }
+    // The ledger outlives the transcript: an id is enough.
+    let by_id: Vec<_> = publications.iter().filter(|p| p.source_id.starts_with(name)).collect();
+    let exact: Vec<_> = by_id.iter().filter(|p| p.source_id == name).copied().collect();
+    let found = if exact.is_empty() { by_id } else { exact };
+    if let Some(first) = found.first() {
+        if found.iter().any(|p| p.conversation != first.conversation) {
+            let candidates = found.iter().map(|p| p.source_id.clone()).collect();
+            return Err(Error::AmbiguousSession { name: name.to_owned(), candidates });
+        }
+        return Ok(found.into_iter().map(place).collect());
+    }
+    let nothing = || WorkspaceError::NotOnRecord { what: name.to_owned() }.into();
+    if !Path::new(name).exists() {
+        return Err(nothing());
+    }
+    let arg = SessionArg { session: name.to_owned(), harness: None };
+    let Found::Transcript(input) = source::find(&arg, workspace)? else { return Err(nothing()) };
+    let source = source::read(input, Grain::Turn, None)?.source;
+    let id = workspace.seen(source.harness.as_str(), &source.id)?.ok_or_else(nothing)?;
+    let found: Vec<_> = publications.iter().filter(|p| p.conversation == id).map(place).collect();
+    if found.is_empty() { Err(nothing()) } else { Ok(found) }
+}

@@ -1,0 +1,161 @@
+//! What is said when something goes wrong, and the exit code: chosen here and nowhere else.
+
+use std::{io, path::PathBuf, process::ExitCode};
+
+use onrecord_transcript::Harness;
+
+use crate::output::{Out, line_on_stderr};
+
+/// Something failed.
+pub const FAILED: u8 = 1;
+/// The command was used wrongly.
+pub const USAGE: u8 = 2;
+/// Findings are undecided, or a check found problems.
+pub const PROBLEMS: u8 = 3;
+/// No account is signed in.
+pub const NOT_SIGNED_IN: u8 = 4;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The reader of our output went away; there is nobody to tell.
+    #[error("the output was closed")]
+    OutputClosed,
+    #[error("cannot write the output: {0}")]
+    Output(io::Error),
+    #[error("{path}: {source}")]
+    File { path: PathBuf, source: io::Error },
+    #[error("standard input: {0}")]
+    Stdin(io::Error),
+    #[error("{name} is not a transcript that onrecord knows")]
+    UnknownFormat { name: String },
+    #[error("{name}: {source}")]
+    Transcript { name: String, source: onrecord_transcript::Error },
+    #[error("no conversation {name:?} was found on this machine or on record")]
+    NoSuchSession { name: String },
+    #[error("{name:?} could be any of these: {}", .candidates.join(", "))]
+    AmbiguousSession { name: String, candidates: Vec<String> },
+    #[error("{name} is a link that onrecord cannot read: {why}")]
+    UnknownLink { name: String, why: String },
+    #[error("{name} has {turns} turns; there is no turn {turn}")]
+    NoSuchTurn { name: String, turn: usize, turns: usize },
+    #[error("there is no finding {id}; `scan` lists {count}")]
+    NoSuchFinding { id: u32, count: usize },
+    #[error("nothing in this conversation reads like the text to cover")]
+    NothingToCover,
+    #[error("{0}")]
+    Usage(String),
+    #[error("{what}: standard input is no terminal to ask on")]
+    NoTerminal { what: String, flag: &'static str },
+    #[error("not done")]
+    Declined,
+    #[error("{path}: {source}")]
+    Json { path: PathBuf, source: serde_json::Error },
+    #[error("{variable} is not usable: {why}")]
+    Environment { variable: &'static str, why: String },
+    #[error("cannot listen on {address}: {source}")]
+    Listen { address: String, source: io::Error },
+    #[error("{0}")]
+    Lexicon(String),
+    #[error(transparent)]
+    Workspace(#[from] onrecord_workspace::Error),
+    #[error(transparent)]
+    Web(#[from] onrecord_web::Error),
+}
+
+macro_rules! by_way_of_workspace {
+    ($($source:ty),*) => {$(
+        impl From<$source> for Error {
+            fn from(error: $source) -> Self {
+                Self::Workspace(error.into())
+            }
+        }
+    )*};
+}
+by_way_of_workspace!(
+    onrecord_redact::Error,
+    onrecord_record::Error,
+    onrecord_atproto::Error,
+    onrecord_lexicon::syntax::SyntaxError,
+    serde_json::Error
+);
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Output(error),
+        }
+    }
+}
+
+impl Error {
+    fn exit_code(&self) -> u8 {
+        use onrecord_atproto::Error as Net;
+        use onrecord_redact::Error as Redact;
+        use onrecord_workspace::Error as Ws;
+        match self {
+            Self::OutputClosed => 0,
+            Self::Usage(_)
+            | Self::NoTerminal { .. }
+            | Self::NoSuchTurn { .. }
+            | Self::NoSuchFinding { .. }
+            | Self::Environment { .. }
+            | Self::AmbiguousSession { .. }
+            | Self::Workspace(Ws::WhichAccount(_)) => USAGE,
+            Self::Workspace(Ws::Redact(Redact::Undecided { .. }) | Ws::Gate(_)) => PROBLEMS,
+            Self::Workspace(
+                Ws::NotSignedIn { .. } | Ws::Atproto(Net::SessionExpired { .. } | Net::WrongPassword { .. }),
+            ) => NOT_SIGNED_IN,
+            _ => FAILED,
+        }
+    }
+
+    /// What to do next, where there is something.
+    fn hint(&self) -> Option<String> {
+        use onrecord_atproto::Error as Net;
+        use onrecord_redact::Error as Redact;
+        use onrecord_workspace::Error as Ws;
+        Some(match self {
+            Self::UnknownFormat { .. } => {
+                let known: Vec<_> = Harness::ALL.iter().map(|h| h.as_str()).collect();
+                format!("if you know which agent wrote it, name it: --harness {}", known.join(" | "))
+            }
+            Self::NoSuchSession { .. } => "`onrecord sessions` lists what there is; a file's path works too".to_owned(),
+            Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
+            Self::NoTerminal { flag, .. } => format!("add {flag}"),
+            Self::NothingToCover => "check the spelling and the case; nothing was changed".to_owned(),
+            Self::Workspace(Ws::NotSignedIn { handle }) => {
+                format!("run `onrecord login {} --app-password`", handle.as_deref().unwrap_or("HANDLE"))
+            }
+            Self::Workspace(Ws::Atproto(Net::SessionExpired { account })) => {
+                format!("run `onrecord login {account} --app-password`")
+            }
+            Self::Workspace(Ws::WhichAccount(_)) => "add --account HANDLE".to_owned(),
+            Self::Workspace(Ws::Redact(Redact::Undecided { .. })) => {
+                "`onrecord scan` shows them; `onrecord decide` covers, allows or withholds".to_owned()
+            }
+            Self::Workspace(Ws::Gate(_)) => "cover what was found with `onrecord decide --cover`".to_owned(),
+            Self::Workspace(Ws::NothingToPublish) => "put a turn on record: `onrecord decide … --publish 1`".to_owned(),
+            Self::Workspace(Ws::Interrupted { .. }) => "what was written stays; a second run writes only the rest".to_owned(),
+            Self::Workspace(Ws::Atproto(Net::Unreachable { .. } | Net::TimedOut { .. } | Net::HandleLookup { .. })) => {
+                "nothing was changed; check the connection and run this again".to_owned()
+            }
+            Self::Workspace(Ws::Atproto(Net::UnknownHandle { .. })) => "check the spelling of the handle".to_owned(),
+            _ => return None,
+        })
+    }
+
+    /// Prints the error and what to do next; returns the exit code.
+    pub fn report(&self, out: &Out) -> ExitCode {
+        let code = self.exit_code();
+        if code != 0 {
+            line_on_stderr(format_args!("{} {self}", out.paint_error("error:")));
+            if let Some(hint) = self.hint() {
+                line_on_stderr(format_args!("{hint}"));
+            }
+        }
+        ExitCode::from(code)
+    }
+}

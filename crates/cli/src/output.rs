@@ -1,0 +1,145 @@
+//! Printing: data on standard output, everything else on standard error.
+
+use std::{
+    fmt,
+    io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _},
+};
+
+use serde::Serialize;
+
+use crate::{config, error::Result};
+
+/// Where a command's data goes.
+pub struct Out {
+    stdout: BufWriter<StdoutLock<'static>>,
+    /// Print JSON and not text.
+    pub json: bool,
+    /// Say nothing on standard error but errors.
+    pub quiet: bool,
+    colour: bool,
+    colour_stderr: bool,
+}
+
+impl Out {
+    pub fn new(json: bool, quiet: bool) -> Self {
+        let wanted = !config::no_color();
+        Self {
+            stdout: BufWriter::new(io::stdout().lock()),
+            json,
+            quiet,
+            colour: wanted && io::stdout().is_terminal(),
+            colour_stderr: wanted && io::stderr().is_terminal(),
+        }
+    }
+
+    /// A line of data.
+    pub fn line(&mut self, text: impl fmt::Display) -> Result<()> {
+        Ok(writeln!(self.stdout, "{text}")?)
+    }
+
+    /// Data as it is.
+    pub fn raw(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.stdout.write_all(bytes)?)
+    }
+
+    /// A JSON document or an object of a stream, on a line of its own.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<()> {
+        let json = serde_json::to_string(value)?;
+        self.line(json)
+    }
+
+    /// A JSON object of a stream that someone may be waiting for.
+    pub fn json_now(&mut self, value: &impl Serialize) -> Result<()> {
+        self.json(value)?;
+        Ok(self.stdout.flush()?)
+    }
+
+    /// A remark for the person, on standard error.
+    pub fn note(&self, text: impl fmt::Display) {
+        if !self.quiet {
+            line_on_stderr(format_args!("{text}"));
+        }
+    }
+
+    pub fn finish(&mut self) -> Result<()> {
+        Ok(self.stdout.flush()?)
+    }
+
+    /// Less important.
+    pub fn dim(&self, text: impl fmt::Display) -> String {
+        self.paint("2", text)
+    }
+
+    pub fn bold(&self, text: impl fmt::Display) -> String {
+        self.paint("1", text)
+    }
+
+    /// Something that failed or is in the way.
+    pub fn bad(&self, text: impl fmt::Display) -> String {
+        self.paint("31", text)
+    }
+
+    fn paint(&self, code: &str, text: impl fmt::Display) -> String {
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_string() }
+    }
+
+    pub fn paint_error(&self, text: &str) -> String {
+        if self.colour_stderr { format!("\u{1b}[31m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// A line on standard error; a closed one is nobody's loss.
+pub fn line_on_stderr(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Foreign text made safe for a terminal: no control character can reach it but line breaks and tabs.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// The same on one line of at most `width` characters.
+pub fn one_line(text: &str, width: usize) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > width * 4 {
+            break;
+        }
+    }
+    let line = printable(&line);
+    match line.char_indices().nth(width.saturating_sub(1)) {
+        Some((at, _)) if line.chars().count() > width => {
+            format!("{}…", line.get(..at).unwrap_or_default().trim_end())
+        }
+        _ => line,
+    }
+}
+
+/// Rows as aligned columns, two spaces apart, the last one as long as it is.
+pub fn columns(rows: &[Vec<String>]) -> Vec<String> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        for (n, cell) in row.iter().enumerate() {
+            let width = cell.chars().count();
+            match widths.get_mut(n) {
+                Some(widest) => *widest = width.max(*widest),
+                None => widths.push(width),
+            }
+        }
+    }
+    let pad = |row: &Vec<String>| {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count().min(*width)));
+        }
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(pad).collect()
+}

@@ -1,0 +1,280 @@
+//! From what a person typed to a conversation.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Cursor, Read as _},
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use onrecord_lexicon::{AtUri, Did, Rkey};
+use onrecord_record::{Loss, Published, aligned, project};
+use onrecord_redact::{Decisions, Draft, FingerprintKey, Reviewed, Rules, Scan, scan, seal};
+use onrecord_transcript::{
+    Conversation, Grain, Harness, ParseOptions, detect,
+    discover::{self, Roots},
+    parse,
+};
+use onrecord_workspace::{ConversationId, Workspace, publish};
+
+use crate::{
+    cli::SessionArg,
+    config,
+    error::{Error, Result},
+};
+
+/// How much of a transcript's start tells whose it is.
+const HEAD: usize = 64 * 1024;
+
+/// A conversation opened for deciding about it and publishing it.
+pub struct Opened {
+    pub conversation: Conversation,
+    pub id: ConversationId,
+    pub decisions: Decisions,
+    pub workspace: Workspace,
+    pub key: FingerprintKey,
+    pub rules: Rules,
+    /// What could never be published of it.
+    pub lost: Vec<Loss>,
+    draft: Draft,
+}
+
+impl Opened {
+    /// Opens the conversation that `arg` names, with what was decided about it.
+    pub fn open(arg: &SessionArg) -> Result<Self> {
+        Self::with_grain(arg, Grain::Turn)
+    }
+
+    pub fn with_grain(arg: &SessionArg, grain: Grain) -> Result<Self> {
+        let workspace = config::open_workspace()?;
+        let conversation = match find(arg, &workspace)? {
+            Found::Transcript(input) => read(input, grain, None)?,
+            Found::Record { uri } => {
+                return Err(Error::Usage(format!(
+                    "{uri} is on record already; name its transcript to decide about it or publish it"
+                )));
+            }
+        };
+        let id = workspace.remember(&conversation)?;
+        let mut decisions = workspace.decisions(id)?;
+        // Whatever the grain, a turn held back is held back with every message of it.
+        for turn in &conversation.turns {
+            if decisions.is_withheld(&turn.group) {
+                decisions.withhold(&turn.id);
+            }
+        }
+        let (draft, lost) = project(&conversation);
+        Ok(Self {
+            id,
+            decisions,
+            key: workspace.fingerprint_key()?,
+            rules: Rules::builtin()?,
+            workspace,
+            lost,
+            draft,
+            conversation,
+        })
+    }
+
+    /// What would be published, before anything is covered: with the author's own title and description.
+    pub fn draft(&self) -> Draft {
+        publish::with_decisions(self.draft.clone(), &self.decisions)
+    }
+
+    pub fn scan(&self) -> Result<Scan> {
+        Ok(scan(&self.draft, &self.rules, &self.decisions, &self.key)?)
+    }
+
+    /// Covers what is to be covered and closes the conversation for publishing.
+    pub fn seal(&self) -> Result<Reviewed> {
+        Ok(seal(&self.draft, &self.rules, &self.decisions, &self.key)?)
+    }
+
+    pub fn keep_decisions(&self) -> Result<()> {
+        Ok(self.workspace.set_decisions(self.id, &self.decisions)?)
+    }
+
+    /// Whether `text` stands anywhere in what could be published.
+    pub fn mentions(&self, text: &str) -> bool {
+        let draft = self.draft();
+        let own = [draft.title.as_deref(), draft.description.as_deref()];
+        !text.is_empty()
+            && (own.into_iter().flatten().any(|t| t.contains(text))
+                || draft.turns.iter().any(|turn| {
+                    turn.text.contains(text)
+                        || turn.steps.iter().any(|s| s.summary.contains(text) || s.tool.contains(text))
+                }))
+    }
+}
+
+/// What a name on the command line leads to.
+pub enum Found {
+    Transcript(Input),
+    Record { uri: AtUri },
+}
+
+/// A transcript's bytes and what is known of it besides.
+pub struct Input {
+    pub name: String,
+    pub path: Option<PathBuf>,
+    pub harness: Option<Harness>,
+}
+
+/// Finds what `arg` names.
+pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
+    let name = arg.session.as_str();
+    let transcript = |path: Option<PathBuf>, harness| {
+        Ok(Found::Transcript(Input { name: name.to_owned(), path, harness: arg.harness.or(harness) }))
+    };
+    if name == "-" {
+        return transcript(None, None);
+    }
+    if let Some(uri) = record_uri(name, workspace)? {
+        return Ok(Found::Record { uri });
+    }
+    if Path::new(name).exists() {
+        return transcript(Some(name.into()), None);
+    }
+    if name.contains(['/', '\\']) {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        return Err(Error::File { path: name.into(), source });
+    }
+    let mut candidates = discovered()?;
+    candidates.retain(|s| s.id.starts_with(name));
+    if candidates.iter().any(|s| s.id == name) {
+        candidates.retain(|s| s.id == name);
+    }
+    match candidates.as_slice() {
+        [only] => transcript(Some(only.path.clone()), Some(only.harness)),
+        [] => match workspace.seen_with_prefix(name)?.as_slice() {
+            // A file that was opened by its path before.
+            [only] => match &only.path {
+                Some(path) => transcript(Some(path.into()), only.harness.parse().ok()),
+                None => Err(Error::NoSuchSession { name: name.to_owned() }),
+            },
+            [] => Err(Error::NoSuchSession { name: name.to_owned() }),
+            several => {
+                let candidates = several.iter().map(|s| s.source_id.clone()).collect();
+                Err(Error::AmbiguousSession { name: name.to_owned(), candidates })
+            }
+        },
+        several => {
+            let candidates = several.iter().take(10).map(|s| s.id.clone()).collect();
+            Err(Error::AmbiguousSession { name: name.to_owned(), candidates })
+        }
+    }
+}
+
+/// The transcripts that agents left on this machine.
+pub fn discovered() -> Result<Vec<discover::Found>> {
+    let roots = Roots {
+        home: config::home(),
+        claude_config_dir: config::claude_config_dir(),
+        codex_home: config::codex_home(),
+        ..Roots::default()
+    };
+    let found = discover::discover(&roots);
+    for folder in &found.unreadable {
+        crate::output::line_on_stderr(format_args!("left out: {}: {}", folder.path.display(), folder.reason));
+    }
+    Ok(found.sessions)
+}
+
+/// The at-uri that a name is, or that a link of a reading site leads to.
+pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
+    if name.starts_with("at://") {
+        return Ok(Some(AtUri::parse(name)?));
+    }
+    let Some((_, rest)) = name.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else {
+        return Ok(None);
+    };
+    let unknown = |why: &str| Error::UnknownLink { name: name.to_owned(), why: why.to_owned() };
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let parts: Vec<&str> = path.split('/').skip(1).filter(|p| !p.is_empty()).collect();
+    let bare = |rkey: &str| rkey.split('.').next().unwrap_or_default().to_owned();
+    match parts.as_slice() {
+        ["at", did, collection, rkey] => {
+            Ok(Some(AtUri::parse(&format!("at://{did}/{collection}/{}", bare(rkey)))?))
+        }
+        [handle, rkey] if handle.starts_with('@') => {
+            let handle = handle.trim_start_matches('@');
+            let rkey = Rkey::parse(&bare(rkey))?;
+            let ours = workspace.publications()?;
+            let known = ours.iter().find(|p| p.rkey == rkey && p.handle.as_ref().is_some_and(|h| h.as_str() == handle));
+            let authority = known.map_or_else(|| handle.to_owned(), |p| p.repo.to_string());
+            Ok(Some(AtUri::parse(&format!("at://{authority}/{}/{rkey}", aligned::SESSION))?))
+        }
+        _ => Err(unknown("it is not the address of a conversation on an onrecord site")),
+    }
+}
+
+/// Reads a transcript.
+pub fn read(input: Input, grain: Grain, branch: Option<String>) -> Result<Conversation> {
+    let name = input.name;
+    let (mut reader, time): (Box<dyn BufRead>, _) = match &input.path {
+        None => (Box::new(BufReader::with_capacity(1 << 20, io::stdin())), Timestamp::now()),
+        Some(path) => {
+            let at = |source| Error::File { path: path.clone(), source };
+            let file = File::open(path).map_err(at)?;
+            let meta = file.metadata().map_err(at)?;
+            if meta.is_dir() {
+                return Err(at(io::Error::from(io::ErrorKind::IsADirectory)));
+            }
+            let time = meta.modified().ok().and_then(|t| Timestamp::try_from(t).ok()).unwrap_or_else(Timestamp::now);
+            (Box::new(BufReader::with_capacity(1 << 20, file)), time)
+        }
+    };
+    let harness = match input.harness {
+        Some(harness) => harness,
+        None => {
+            let mut head = Vec::with_capacity(HEAD);
+            let limit = u64::try_from(HEAD).unwrap_or(u64::MAX);
+            (&mut reader).take(limit).read_to_end(&mut head).map_err(|source| match &input.path {
+                Some(path) => Error::File { path: path.clone(), source },
+                None => Error::Stdin(source),
+            })?;
+            let harness = detect::detect(&head);
+            reader = Box::new(Cursor::new(head).chain(reader));
+            harness.ok_or_else(|| Error::UnknownFormat { name: name.clone() })?
+        }
+    };
+    let stem = input.path.as_deref().and_then(Path::file_stem).map(|s| s.to_string_lossy().into_owned());
+    let options = ParseOptions {
+        grain,
+        fallback_id: stem.unwrap_or_else(|| "stdin".to_owned()),
+        fallback_time: time,
+        path: input.path,
+        home: config::home().map(|h| h.to_string_lossy().into_owned()),
+        branch,
+    };
+    let parsed = parse(harness, &mut reader, &options)
+        .map_err(|source| Error::Transcript { name: name.clone(), source })?;
+    // A file of two sessions is nearly always one that was resumed: the longer is meant.
+    let longest = parsed.conversations.into_iter().max_by_key(|c| c.turns.len());
+    longest.ok_or(Error::Transcript { name, source: onrecord_transcript::Error::Empty })
+}
+
+/// Reads a conversation from its records: from the ledger where it is ours, else from its author's repository.
+pub async fn read_record(uri: &AtUri, workspace: &Workspace) -> Result<Published> {
+    let not_a_session = || Error::UnknownLink {
+        name: uri.to_string(),
+        why: format!("only {} records are conversations", aligned::SESSION),
+    };
+    if uri.collection() != Some(aligned::SESSION) {
+        return Err(not_a_session());
+    }
+    let rkey = Rkey::parse(uri.rkey().ok_or_else(not_a_session)?)?;
+    if let Ok(did) = Did::parse(uri.authority())
+        && let Some(publication) = workspace.publication_at(&did, &rkey)?
+        && let Some(published) = workspace.published(&publication)?
+    {
+        return Ok(published);
+    }
+    let client = config::client()?;
+    let identity = client.resolve(uri.authority()).await?;
+    let (published, unreadable) = publish::fetch(&client, &identity, &rkey).await?;
+    for record in unreadable {
+        crate::output::line_on_stderr(format_args!("{record}; it is left out"));
+    }
+    Ok(published)
+}
