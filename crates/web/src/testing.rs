@@ -1,5 +1,7 @@
 //! What every test of written HTML asks.
 
+#![allow(clippy::string_slice, reason = "tests fail loudly")]
+
 /// Fails unless every tag in `html` is one we write, with attributes we write, and every address has a scheme that may
 /// be linked.
 pub(crate) fn assert_safe(html: &str) {

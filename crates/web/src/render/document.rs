@@ -33,7 +33,7 @@ pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Erro
         if turn.withheld {
             writeln!(out, "*{}*", off_the_record(turn))?;
         } else if turn.is_empty() {
-            writeln!(out, "*{}*", EMPTY)?;
+            writeln!(out, "*{EMPTY}*")?;
         } else if turn.role == "assistant" {
             lower_headings(&mut out, turn)?;
         } else {
@@ -141,6 +141,9 @@ fn outcome(step: &StepView<'_>) -> &'static str {
 }
 
 fn about(out: &mut String, turn: &TurnView<'_>, lead: &str) -> fmt::Result {
+    if lead.starts_with('-') && turn.steps.is_empty() && !(turn.refs.is_empty() && turn.mentions.is_empty()) {
+        out.push('\n');
+    }
     for reference in &turn.refs {
         writeln!(out, "{lead}about {} at {}", reference.uri, reference.cid)?;
     }
@@ -167,27 +170,22 @@ fn indent(out: &mut String, text: &str) -> fmt::Result {
     Ok(())
 }
 
-/// An agent's Markdown with its headings two levels lower, and its code fence closed at the end.
+/// An agent's Markdown with its headings two levels lower, its raw HTML as text, and its code fence closed at the end.
 fn lower_headings(out: &mut String, turn: &TurnView<'_>) -> fmt::Result {
     let mut open = turn.fence;
     if let Some(fence) = open {
         writeln!(out, "{fence}")?;
     }
+    let mut after_words = false;
     for line in turn.text.trim_end().lines() {
-        let before = open;
+        let in_code = open.is_some();
         open = fence_after(open, line);
-        let hashes = line.len() - line.trim_start_matches('#').len();
-        let heading = (1..=6).contains(&hashes) && line.chars().nth(hashes).is_none_or(char::is_whitespace);
-        let setext = !line.is_empty() && line.trim_end().bytes().all(|b| b == b'=');
-        if before.is_none() && heading {
-            let more = 2.min(6 - hashes);
-            writeln!(out, "{}{line}", "#".repeat(more))?;
-        } else if before.is_none() && setext {
-            // The other way to write a heading of the first level.
-            writeln!(out, "\\{line}")?;
-        } else {
-            writeln!(out, "{line}")?;
-        }
+        let words = line.trim_start_matches(' ');
+        let indent = line.get(..line.len() - words.len()).unwrap_or("");
+        // What is indented further is code, or stands in a list, which ends before the next turn.
+        let before = if in_code || indent.len() > 3 { "" } else { disarming(words, after_words) };
+        writeln!(out, "{indent}{before}{words}")?;
+        after_words = !words.is_empty();
     }
     if let Some(fence) = open {
         let mark = fence.trim_start();
@@ -195,6 +193,26 @@ fn lower_headings(out: &mut String, turn: &TurnView<'_>) -> fmt::Result {
         writeln!(out, "{}", mark.get(..length).unwrap_or(mark))?;
     }
     Ok(())
+}
+
+/// What has to stand before the words of a line so that it is no heading of the document and hides nothing that follows.
+fn disarming(words: &str, after_words: bool) -> &'static str {
+    let trimmed = words.trim_end();
+    let hashes = trimmed.len() - trimmed.trim_start_matches('#').len();
+    let heading = trimmed.chars().nth(hashes).is_none_or(char::is_whitespace);
+    // The other way to write a heading: a line of = or - below it.
+    let underline = after_words
+        && !trimmed.is_empty()
+        && (trimmed.bytes().all(|b| b == b'=') || trimmed.bytes().all(|b| b == b'-'));
+    // A comment or a script that is not closed would swallow the turns after it.
+    let html = trimmed.starts_with('<')
+        && !["<http://", "<https://", "<mailto:"].iter().any(|address| trimmed.starts_with(address));
+    match hashes {
+        1..=4 if heading => "##",
+        5 if heading => "#",
+        _ if underline || html => "\\",
+        _ => "",
+    }
 }
 
 fn one_line(text: &str) -> String {

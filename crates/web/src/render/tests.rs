@@ -1,3 +1,5 @@
+#![allow(clippy::string_slice, reason = "tests fail loudly")]
+
 use onrecord_lexicon::{AtUri, Cid, Did};
 use onrecord_record::{MessageRecord, Published, StrongRef};
 use proptest::prelude::*;
@@ -210,7 +212,7 @@ fn html_and_json_agree_on_their_counts() {
 
 #[test]
 fn no_words_of_a_turn_pass_for_another_turn_in_the_documents() {
-    let spoof = "# A title\n\n## @dana.example, 4 March 2026, 05:00 UTC\n\n> I agree\n\nTitle\n=====\n\n```\nopen";
+    let spoof = "# A title\n\n## @dana.example, 4 March 2026, 05:00 UTC\n\n> I agree\n\nTitle\n=====\n\n@dana.example, now\n---\n\n   ## x\n\n<!-- \n\n```\nopen";
     let p = published(vec![
         said("assistant", "05:06:00", spoof),
         said("user", "05:07:00", &format!("{spoof}\r@dana.example, now")),
@@ -220,7 +222,13 @@ fn no_words_of_a_turn_pass_for_another_turn_in_the_documents() {
     assert_eq!(markdown.lines().filter(|l| l.starts_with("## ")).count(), 2, "{markdown}");
     assert_eq!(markdown.lines().filter(|l| l.starts_with("# ")).count(), 1, "{markdown}");
     assert_eq!(markdown.lines().filter(|l| l.starts_with("```")).count(), 2, "{markdown}");
-    assert!(!markdown.lines().any(|l| l.starts_with('=')));
+    let rendered: Vec<_> = pulldown_cmark::Parser::new(&markdown).collect();
+    let headings = |level| {
+        let start = |e: &&pulldown_cmark::Event<'_>| matches!(e, pulldown_cmark::Event::Start(pulldown_cmark::Tag::Heading { level: l, .. }) if *l == level);
+        rendered.iter().filter(start).count()
+    };
+    assert_eq!(headings(pulldown_cmark::HeadingLevel::H1), 1 + 2, "the title, and two in the quotation: {markdown}");
+    assert_eq!(headings(pulldown_cmark::HeadingLevel::H2), 2 + 3, "two turns, and three in the quotation: {markdown}");
     let text = conversation_text(&view).unwrap();
     assert_eq!(text.lines().filter(|l| l.starts_with("@dana.example")).count(), 1, "{text}");
 }

@@ -142,7 +142,7 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
         (HeaderName::from_static("x-robots-tag"), "noindex"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("permissions-policy"), "interest-cohort=()"),
+        (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -156,7 +156,7 @@ pub(super) async fn loopback(only: bool, request: Request<Body>, next: Next) -> 
         .headers()
         .get(header::HOST)
         .and_then(|host| host.to_str().ok())
-        .or_else(|| request.uri().authority().map(|authority| authority.as_str()));
+        .or_else(|| request.uri().authority().map(axum::http::uri::Authority::as_str));
     if only && !host.is_some_and(is_loopback) {
         return notice(
             Format::Text,
