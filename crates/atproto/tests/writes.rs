@@ -74,6 +74,17 @@ fn what_is_said_to_fit_fits_and_one_more_does_not() {
 }
 
 #[test]
+fn room_is_counted_to_the_byte() {
+    let cid = Cid::parse(CID).unwrap();
+    let writes: Vec<_> = (0..5).map(|rkey| create(rkey, "{}")).chain([delete()]).collect();
+    for count in 1..=writes.len() {
+        let exact = EncodedWrites::new(&did(), &writes[..count], Some(false), Some(&cid)).unwrap().as_bytes().len();
+        let fit = |bytes| fill_batch(&did(), &writes, Room { bytes, ..Room::default() }).unwrap();
+        assert_eq!((fit(exact), fit(exact - 1)), (count, count - 1));
+    }
+}
+
+#[test]
 fn a_batch_fits_the_points_that_are_left() {
     let writes = [create(1, "{}"), create(2, "{}"), delete(), delete()];
     let fit = |points| fill_batch(&did(), &writes, Room { points: Some(points), ..Room::default() }).unwrap();
