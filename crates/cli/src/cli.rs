@@ -2,13 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use clap_complete::Shell;
 use onrecord_transcript::{Grain, Harness};
 
 /// Put conversations with AI agents on the record.
 #[derive(Debug, Parser)]
-#[command(name = "onrecord", version, arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = "onrecord",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
 pub struct Cli {
     /// Print data as JSON: one document, or one object a line
     #[arg(long, global = true)]
@@ -67,6 +73,8 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct SessionArg {
     /// A file, a session id or the start of one, an at-uri, an onrecord link, or - for standard input
+    // The empty text begins every id: an unset variable must not mean "any conversation".
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub session: String,
     /// The agent that wrote it, where its content does not tell
     #[arg(long, value_parser = harness, value_name = "HARNESS")]
@@ -228,7 +236,7 @@ pub struct Published {
 #[derive(Debug, Args)]
 pub struct Unpublish {
     /// A session id or the start of one, a transcript's file, an at-uri, or an onrecord link
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present = "all", value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// Take back everything that is on record
     #[arg(long, conflicts_with = "session")]

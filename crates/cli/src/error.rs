@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use onrecord_transcript::Harness;
 
-use crate::output::{Out, line_on_stderr};
+use crate::output::{Out, line_on_stderr, printable};
 
 /// Something failed.
 pub const FAILED: u8 = 1;
@@ -30,10 +30,12 @@ pub enum Error {
     Stdin(io::Error),
     #[error("{name} is not a transcript that onrecord knows")]
     UnknownFormat { name: String },
+    #[error("{name} is empty")]
+    EmptyFile { name: String },
     #[error("{name}: {source}")]
     Transcript { name: String, source: onrecord_transcript::Error },
-    #[error("no conversation {name:?} was found on this machine or on record")]
-    NoSuchSession { name: String },
+    #[error("no conversation {name:?} was found on this machine or on record{}", unreadable(.left_out))]
+    NoSuchSession { name: String, left_out: Vec<String> },
     #[error("{name:?} could be any of these: {}", .candidates.join(", "))]
     AmbiguousSession { name: String, candidates: Vec<String> },
     #[error("{name} is a link that onrecord cannot read: {why}")]
@@ -46,12 +48,10 @@ pub enum Error {
     NothingToCover,
     #[error("{0}")]
     Usage(String),
-    #[error("{what}: standard input is no terminal to ask on")]
+    #[error("standard input is no terminal to ask on: {what}")]
     NoTerminal { what: String, flag: &'static str },
     #[error("not done")]
     Declined,
-    #[error("{path}: {source}")]
-    Json { path: PathBuf, source: serde_json::Error },
     #[error("{variable} is not usable: {why}")]
     Environment { variable: &'static str, why: String },
     #[error("cannot listen on {address}: {source}")]
@@ -62,6 +62,11 @@ pub enum Error {
     Workspace(#[from] onrecord_workspace::Error),
     #[error(transparent)]
     Web(#[from] onrecord_web::Error),
+}
+
+/// What could not be looked into, and may be where the conversation is.
+fn unreadable(left_out: &[String]) -> String {
+    if left_out.is_empty() { String::new() } else { format!("; could not be looked into: {}", left_out.join(", ")) }
 }
 
 macro_rules! by_way_of_workspace {
@@ -138,7 +143,9 @@ impl Error {
             }
             Self::Workspace(Ws::Gate(_)) => "cover what was found with `onrecord decide --cover`".to_owned(),
             Self::Workspace(Ws::NothingToPublish) => "put a turn on record: `onrecord decide … --publish 1`".to_owned(),
-            Self::Workspace(Ws::Interrupted { .. }) => "what was written stays; a second run writes only the rest".to_owned(),
+            Self::Workspace(Ws::Interrupted { .. }) => {
+                "what was written stays; a second run writes only the rest".to_owned()
+            }
             Self::Workspace(Ws::Atproto(Net::Unreachable { .. } | Net::TimedOut { .. } | Net::HandleLookup { .. })) => {
                 "nothing was changed; check the connection and run this again".to_owned()
             }
@@ -151,9 +158,11 @@ impl Error {
     pub fn report(&self, out: &Out) -> ExitCode {
         let code = self.exit_code();
         if code != 0 {
-            line_on_stderr(format_args!("{} {self}", out.paint_error("error:")));
+            // A file's or a session's name is foreign text too.
+            let message = printable(&self.to_string());
+            line_on_stderr(format_args!("{} {message}", out.paint_error("error:")));
             if let Some(hint) = self.hint() {
-                line_on_stderr(format_args!("{hint}"));
+                line_on_stderr(format_args!("{}", printable(&hint)));
             }
         }
         ExitCode::from(code)

@@ -57,7 +57,7 @@ impl Out {
     /// A remark for the person, on standard error.
     pub fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
-            line_on_stderr(format_args!("{text}"));
+            line_on_stderr(format_args!("{}", printable(&text.to_string())));
         }
     }
 
@@ -95,9 +95,20 @@ pub fn line_on_stderr(text: fmt::Arguments<'_>) {
 
 /// Foreign text made safe for a terminal: no control character can reach it but line breaks and tabs.
 pub fn printable(text: &str) -> String {
-    text.chars()
+    text.replace("\r\n", "\n")
+        .chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// A number of things, in words: `1 turn`, `2 turns`.
+pub fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The start of a session id, to tell conversations apart in a list.
+pub fn short_id(id: &str) -> String {
+    printable(&id.chars().take(8).collect::<String>())
 }
 
 /// The same on one line of at most `width` characters.

@@ -1,7 +1,7 @@
 //! From what a person typed to a conversation.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufRead, BufReader, Cursor, Read as _},
     path::{Path, PathBuf},
 };
@@ -9,10 +9,10 @@ use std::{
 use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Did, Rkey};
 use onrecord_record::{Loss, Published, aligned, project};
-use onrecord_redact::{Decisions, Draft, FingerprintKey, Reviewed, Rules, Scan, scan, seal};
+use onrecord_redact::{Decision, Decisions, Draft, FingerprintKey, Reviewed, Rules, Scan, scan, seal};
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
-    discover::{self, Roots},
+    discover::{self, Discovery, Roots},
     parse,
 };
 use onrecord_workspace::{ConversationId, Workspace, publish};
@@ -90,6 +90,20 @@ impl Opened {
         Ok(seal(&self.draft, &self.rules, &self.decisions, &self.key)?)
     }
 
+    /// The title and the description as they would go out, if everything that is still to be decided were covered:
+    /// what may be printed of them.
+    pub fn covered_head(&self, scan: &Scan) -> (Option<String>, Option<String>) {
+        let mut decisions = self.decisions.clone();
+        for finding in scan.findings.iter().filter(|f| f.undecided()) {
+            // Covering is never refused.
+            let _ = decisions.decide(finding, Decision::Cover, None);
+        }
+        match seal(&self.draft, &self.rules, &decisions, &self.key) {
+            Ok(reviewed) => (reviewed.title().map(str::to_owned), reviewed.description().map(str::to_owned)),
+            Err(_) => (None, None),
+        }
+    }
+
     pub fn keep_decisions(&self) -> Result<()> {
         Ok(self.workspace.set_decisions(self.id, &self.decisions)?)
     }
@@ -135,29 +149,41 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
     if Path::new(name).exists() {
         return transcript(Some(name.into()), None);
     }
-    if name.contains(['/', '\\']) {
-        let source = io::Error::from(io::ErrorKind::NotFound);
+    if name.contains(['/', '\\'])
+        && let Err(source) = fs::metadata(name)
+    {
         return Err(Error::File { path: name.into(), source });
     }
-    let mut candidates = discovered()?;
+    let discovery = discovered();
+    let unknown = || Error::NoSuchSession {
+        name: name.to_owned(),
+        left_out: discovery.unreadable.iter().map(|u| format!("{} ({})", u.path.display(), u.reason)).collect(),
+    };
+    let mut candidates = discovery.sessions.clone();
     candidates.retain(|s| s.id.starts_with(name));
     if candidates.iter().any(|s| s.id == name) {
         candidates.retain(|s| s.id == name);
     }
     match candidates.as_slice() {
         [only] => transcript(Some(only.path.clone()), Some(only.harness)),
-        [] => match workspace.seen_with_prefix(name)?.as_slice() {
+        [] => {
             // A file that was opened by its path before.
-            [only] => match &only.path {
-                Some(path) => transcript(Some(path.into()), only.harness.parse().ok()),
-                None => Err(Error::NoSuchSession { name: name.to_owned() }),
-            },
-            [] => Err(Error::NoSuchSession { name: name.to_owned() }),
-            several => {
-                let candidates = several.iter().map(|s| s.source_id.clone()).collect();
-                Err(Error::AmbiguousSession { name: name.to_owned(), candidates })
+            let mut seen = workspace.seen_with_prefix(name)?;
+            if seen.iter().any(|s| s.source_id == name) {
+                seen.retain(|s| s.source_id == name);
             }
-        },
+            match seen.as_slice() {
+                [only] => match &only.path {
+                    Some(path) => transcript(Some(path.into()), only.harness.parse().ok()),
+                    None => Err(unknown()),
+                },
+                [] => Err(unknown()),
+                several => {
+                    let candidates = several.iter().map(|s| s.source_id.clone()).collect();
+                    Err(Error::AmbiguousSession { name: name.to_owned(), candidates })
+                }
+            }
+        }
         several => {
             let candidates = several.iter().take(10).map(|s| s.id.clone()).collect();
             Err(Error::AmbiguousSession { name: name.to_owned(), candidates })
@@ -166,18 +192,14 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
 }
 
 /// The transcripts that agents left on this machine.
-pub fn discovered() -> Result<Vec<discover::Found>> {
+pub fn discovered() -> Discovery {
     let roots = Roots {
         home: config::home(),
         claude_config_dir: config::claude_config_dir(),
         codex_home: config::codex_home(),
         ..Roots::default()
     };
-    let found = discover::discover(&roots);
-    for folder in &found.unreadable {
-        crate::output::line_on_stderr(format_args!("left out: {}: {}", folder.path.display(), folder.reason));
-    }
-    Ok(found.sessions)
+    discover::discover(&roots)
 }
 
 /// The at-uri that a name is, or that a link of a reading site leads to.
@@ -193,9 +215,7 @@ pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
     let parts: Vec<&str> = path.split('/').skip(1).filter(|p| !p.is_empty()).collect();
     let bare = |rkey: &str| rkey.split('.').next().unwrap_or_default().to_owned();
     match parts.as_slice() {
-        ["at", did, collection, rkey] => {
-            Ok(Some(AtUri::parse(&format!("at://{did}/{collection}/{}", bare(rkey)))?))
-        }
+        ["at", did, collection, rkey] => Ok(Some(AtUri::parse(&format!("at://{did}/{collection}/{}", bare(rkey)))?)),
         [handle, rkey] if handle.starts_with('@') => {
             let handle = handle.trim_start_matches('@');
             let rkey = Rkey::parse(&bare(rkey))?;
@@ -233,6 +253,9 @@ pub fn read(input: Input, grain: Grain, branch: Option<String>) -> Result<Conver
                 Some(path) => Error::File { path: path.clone(), source },
                 None => Error::Stdin(source),
             })?;
+            if head.is_empty() {
+                return Err(Error::EmptyFile { name });
+            }
             let harness = detect::detect(&head);
             reader = Box::new(Cursor::new(head).chain(reader));
             harness.ok_or_else(|| Error::UnknownFormat { name: name.clone() })?
@@ -247,8 +270,8 @@ pub fn read(input: Input, grain: Grain, branch: Option<String>) -> Result<Conver
         home: config::home().map(|h| h.to_string_lossy().into_owned()),
         branch,
     };
-    let parsed = parse(harness, &mut reader, &options)
-        .map_err(|source| Error::Transcript { name: name.clone(), source })?;
+    let parsed =
+        parse(harness, &mut reader, &options).map_err(|source| Error::Transcript { name: name.clone(), source })?;
     // A file of two sessions is nearly always one that was resumed: the longer is meant.
     let longest = parsed.conversations.into_iter().max_by_key(|c| c.turns.len());
     longest.ok_or(Error::Transcript { name, source: onrecord_transcript::Error::Empty })

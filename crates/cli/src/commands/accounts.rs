@@ -25,7 +25,9 @@ pub async fn login(args: &Login, out: &mut Out) -> Result<u8> {
     let place = workspace.sign_in(&session.tokens())?;
     if out.json {
         let place = place.to_string();
-        out.json(&json!({"did": identity.did, "handle": identity.handle, "pds": identity.pds.as_str(), "tokens": place}))?;
+        out.json(
+            &json!({"did": identity.did, "handle": identity.handle, "pds": identity.pds.as_str(), "tokens": place}),
+        )?;
     } else {
         out.line(format_args!("Signed in as {name} ({}).", identity.did))?;
         out.note(format_args!("Its tokens are in {place}."));
@@ -62,9 +64,8 @@ pub fn list(out: &mut Out) -> Result<u8> {
     } else if accounts.is_empty() {
         out.note("No account is signed in. `onrecord login HANDLE --app-password` signs in to one.");
     } else {
-        let rows: Vec<_> = (accounts.iter())
-            .map(|a| vec![a.name().to_owned(), a.did.to_string(), a.pds.to_string()])
-            .collect();
+        let rows: Vec<_> =
+            (accounts.iter()).map(|a| vec![a.name().to_owned(), a.did.to_string(), a.pds.to_string()]).collect();
         for line in columns(&rows) {
             out.line(line)?;
         }

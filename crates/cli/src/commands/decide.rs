@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     cli::Decide,
     error::{Error, Result},
-    output::{Out, one_line},
+    output::{Out, counted, one_line},
     source::Opened,
 };
 
@@ -93,7 +93,7 @@ fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
                 opened.decisions.decide(finding, Decision::Cover, None)?;
                 covered += 1;
             }
-            out.note(format_args!("{covered} findings covered"));
+            out.note(format_args!("{} covered", counted(covered, "finding")));
         }
     }
     Ok(())
@@ -106,11 +106,11 @@ fn withheld(opened: &Opened) -> Vec<usize> {
 
 /// The decisions as they now stand, for other programs.
 fn stand(opened: &Opened, scan: &Scan) -> serde_json::Value {
-    let draft = opened.draft();
+    let (title, description) = opened.covered_head(scan);
     json!({
         "session": opened.conversation.source.id,
-        "title": draft.title,
-        "description": draft.description,
+        "title": title,
+        "description": description,
         "turns": opened.conversation.turns.len(),
         "withheld": withheld(opened),
         "coveredWords": opened.decisions.covered_words().count(),
@@ -120,12 +120,12 @@ fn stand(opened: &Opened, scan: &Scan) -> serde_json::Value {
 }
 
 fn print(opened: &Opened, scan: &Scan, out: &mut Out) -> Result<()> {
-    let draft = opened.draft();
+    let (title, description) = opened.covered_head(scan);
     let turns = opened.conversation.turns.len();
-    if let Some(title) = &draft.title {
+    if let Some(title) = &title {
         out.line(format_args!("Title        {}", one_line(title, 80)))?;
     }
-    if let Some(description) = &draft.description {
+    if let Some(description) = &description {
         out.line(format_args!("Description  {}", one_line(description, 80)))?;
     }
     let held = withheld(opened);

@@ -63,11 +63,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Adds every `.json` below `folder`, in order of their names.
-fn add_folder(
-    builder: &mut onrecord_lexicon::Builder,
-    folder: &Path,
-    found: &mut usize,
-) -> Result<()> {
+fn add_folder(builder: &mut onrecord_lexicon::Builder, folder: &Path, found: &mut usize) -> Result<()> {
     let at = |source| Error::File { path: folder.to_owned(), source };
     let mut entries = fs::read_dir(folder).map_err(at)?.collect::<io::Result<Vec<_>>>().map_err(at)?;
     entries.sort_by_key(fs::DirEntry::path);

@@ -46,7 +46,10 @@ pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
         out.json(&json!({"folder": folder, "page": page, "files": count, "records": encoded.records.len()}))?;
     } else {
         out.line(page.display())?;
-        out.note(format_args!("{} records as they would go out, in {count} files. Nothing was published.", encoded.records.len()));
+        out.note(format_args!(
+            "{} records as they would go out, in {count} files. Nothing was published.",
+            encoded.records.len()
+        ));
     }
     Ok(0)
 }

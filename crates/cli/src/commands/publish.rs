@@ -58,6 +58,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     }
 
     let reviewed = opened.seal()?;
+    let title = reviewed.title().map(str::to_owned);
     let source = opened.conversation.source.id.clone();
     let plan = publish::prepare(&opened.workspace, &target, opened.id, &source, reviewed, Timestamp::now()).await?;
     let lost: Vec<Loss> = opened.lost.iter().chain(&plan.lost).cloned().collect();
@@ -72,7 +73,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
                 lost: &lost,
             })?;
         } else {
-            print_plan(&plan, &opened, &lost, out)?;
+            print_plan(&plan, title.as_deref(), &opened, &lost, out)?;
             for line in columns(&plan.writes.iter().map(row).collect::<Vec<_>>()) {
                 out.line(line)?;
             }
@@ -81,7 +82,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     }
 
     if !out.json {
-        print_plan(&plan, &opened, &lost, out)?;
+        print_plan(&plan, title.as_deref(), &opened, &lost, out)?;
         out.finish()?;
     }
     if !args.yes && !plan.writes.is_empty() {
@@ -152,12 +153,12 @@ fn name(target: &Target) -> String {
     }
 }
 
-fn print_plan(plan: &Plan, opened: &Opened, lost: &[Loss], out: &mut Out) -> Result<()> {
+fn print_plan(plan: &Plan, title: Option<&str>, opened: &Opened, lost: &[Loss], out: &mut Out) -> Result<()> {
     let (created, updated, deleted) = plan.counts();
     let turns = &opened.conversation.turns;
     let held = turns.iter().filter(|t| opened.decisions.is_withheld(&t.id)).count();
-    if let Some(title) = opened.draft().title {
-        out.line(out.bold(one_line(&title, 80)))?;
+    if let Some(title) = title {
+        out.line(out.bold(one_line(title, 80)))?;
     }
     out.line(format_args!("{}", plan.uri))?;
     out.line(format_args!("{} turns on record, {held} held back", turns.len() - held))?;

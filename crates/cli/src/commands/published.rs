@@ -1,5 +1,6 @@
 //! `onrecord published`: what is on record, and whether the ledger and the repositories agree.
 
+use onrecord_transcript::model::format_rfc3339_ms;
 use onrecord_workspace::{
     Error as WorkspaceError, Publication, Workspace,
     publish::{Drift, Target},
@@ -10,7 +11,7 @@ use crate::{
     cli::Published,
     config,
     error::{PROBLEMS, Result},
-    output::{Out, columns, one_line},
+    output::{Out, columns, one_line, short_id},
 };
 
 pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
@@ -37,7 +38,7 @@ pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
                 "session": publication.source_id,
                 "handle": publication.handle,
                 "title": publication.title,
-                "publishedAt": publication.published_at.to_string(),
+                "publishedAt": format_rfc3339_ms(publication.published_at),
                 "records": publication.records,
                 "takingBack": publication.taking_back,
                 "state": state,
@@ -102,7 +103,7 @@ fn row(publication: &Publication, checked: Option<&Checked>) -> Vec<String> {
         ),
     };
     vec![
-        publication.source_id.chars().take(8).collect(),
+        short_id(&publication.source_id),
         place,
         format!("{} records", publication.records),
         one_line(publication.title.as_deref().unwrap_or("(no title)"), 50),

@@ -7,12 +7,16 @@ use serde_json::json;
 use crate::{
     cli::Sessions,
     error::Result,
-    output::{Out, columns, one_line},
+    output::{Out, columns, counted, one_line, short_id},
     source::{self, Input},
 };
 
 pub fn run(args: &Sessions, out: &mut Out) -> Result<u8> {
-    let mut sessions = source::discovered()?;
+    let discovery = source::discovered();
+    for folder in &discovery.unreadable {
+        out.note(format_args!("left out: {}: {}", folder.path.display(), folder.reason));
+    }
+    let mut sessions = discovery.sessions;
     sessions.retain(|s| args.harness.is_none_or(|h| s.harness == h) && args.since.is_none_or(|d| day(s.modified) >= d));
     let mut found = 0_usize;
     let mut rows = Vec::new();
@@ -32,10 +36,10 @@ pub fn run(args: &Sessions, out: &mut Out) -> Result<u8> {
             }))?;
         } else {
             rows.push(vec![
-                conversation.source.id.chars().take(8).collect(),
+                short_id(&conversation.source.id),
                 session.harness.to_string(),
                 day(session.modified).to_string(),
-                format!("{} turns", conversation.turns.len()),
+                counted(conversation.turns.len(), "turn"),
                 conversation.title.as_deref().map_or_else(|| "(no title)".to_owned(), |t| one_line(t, 70)),
             ]);
         }

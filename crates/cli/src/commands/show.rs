@@ -12,7 +12,7 @@ use crate::{
     commands::block_on,
     config,
     error::{Error, Result},
-    output::{Out, printable},
+    output::{Out, counted, printable},
     source::{self, Found},
 };
 
@@ -32,7 +32,7 @@ pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
     match if out.json { Format::Json } else { args.format } {
         Format::Json => out.json(&conversation)?,
         Format::Text => text(&conversation, out)?,
-        Format::Markdown => out.raw(markdown(&conversation).as_bytes())?,
+        Format::Markdown => out.raw(printable(&markdown(&conversation)).as_bytes())?,
         Format::Html => html(&conversation, out)?,
     }
     for warning in &conversation.warnings {
@@ -55,8 +55,8 @@ fn text(conversation: &Conversation, out: &mut Out) -> Result<()> {
     let title = conversation.title.as_deref().unwrap_or("(no title)");
     out.line(out.bold(printable(title)))?;
     let source = &conversation.source;
-    let count = conversation.turns.len();
-    out.line(out.dim(format_args!("{} {}, {count} turns", source.harness.name(), printable(&source.id))))?;
+    let turns = counted(conversation.turns.len(), "turn");
+    out.line(out.dim(format_args!("{} {}, {turns}", source.harness.name(), printable(&source.id))))?;
     for turn in &conversation.turns {
         let time = turn.created_at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %H:%M");
         out.line("")?;
@@ -72,7 +72,7 @@ fn text(conversation: &Conversation, out: &mut Out) -> Result<()> {
         }
         let images = turn.parts.iter().filter(|p| matches!(p, Part::Image { .. })).count();
         if images > 0 {
-            out.line(out.dim(format_args!("  ({images} images)")))?;
+            out.line(out.dim(format_args!("  ({})", counted(images, "image"))))?;
         }
     }
     Ok(())

@@ -25,6 +25,9 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
     let mut workspace = config::open_workspace()?;
     let wanted = wanted(args, &workspace)?;
     if wanted.is_empty() {
+        if out.json {
+            out.json(&json!({"done": true, "uri": null, "created": 0, "updated": 0, "deleted": 0}))?;
+        }
         out.note("Nothing is on record.");
         return Ok(0);
     }
@@ -65,7 +68,8 @@ fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Rkey)>
         return Ok(publications.iter().map(place).collect());
     };
     if let Some(uri) = source::record_uri(name, workspace)? {
-        let not_ours = || Error::UnknownLink { name: name.to_owned(), why: format!("only {SESSION} records are conversations") };
+        let not_ours =
+            || Error::UnknownLink { name: name.to_owned(), why: format!("only {SESSION} records are conversations") };
         if uri.collection() != Some(SESSION) {
             return Err(not_ours());
         }
