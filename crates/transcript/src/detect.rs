@@ -63,7 +63,8 @@ fn harness_of(row: &Outline<'_>) -> Option<Harness> {
             is_pi.then_some(Harness::Pi)
         }
         b"user" | b"assistant" => {
-            let is_claude = (row.has("", "uuid") || row.has("", "sessionId"))
+            // Old and trimmed files have neither id; Cursor's rows, which are alike, have neither `type` nor a time.
+            let is_claude = (row.has("", "uuid") || row.has("", "sessionId") || row.has("", "timestamp"))
                 && row.has("message", "content")
                 && !row.has("message", "parts")
                 // iFlow writes the same rows; its session ids are no UUIDs.

@@ -77,7 +77,7 @@ pub fn parse(harness: Harness, reader: &mut dyn BufRead, options: &ParseOptions)
     }
 }
 
-/// A title made of a prompt: its white space folded, cut at 100 graphemes; `None` if that is empty.
+/// A title made of a prompt: its white space folded, cut at 100 graphemes and not within a word; `None` if that is empty.
 pub(crate) fn title_of(prompt: &str) -> Option<String> {
     let mut title = fold_title(prompt)?;
     let mut ends = title.grapheme_indices(true).map(|(start, grapheme)| start + grapheme.len());
@@ -85,8 +85,17 @@ pub(crate) fn title_of(prompt: &str) -> Option<String> {
     if let Some(keep) = ends.nth(TITLE_GRAPHEMES - 2)
         && ends.nth(1).is_some()
     {
+        // A secret cut in two would not be found any more, and its beginning would stand in the title: what has no
+        // white space in it stays whole or out.
+        let goes_on = title.get(keep..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_graphic()));
         title.truncate(keep);
+        if goes_on {
+            title.truncate(title.trim_end_matches(|c: char| c.is_ascii_graphic()).len());
+        }
         title.truncate(title.trim_end().len());
+        if title.is_empty() {
+            return None;
+        }
         title.push('…');
     }
     Some(title)
