@@ -67,6 +67,7 @@ async fn killed(machine: &Machine, proxy: &FaultProxy, args: &[&str], batch: usi
     let _ = child.wait().unwrap();
 }
 
+// Invariant 9.
 #[tokio::test(flavor = "multi_thread")]
 async fn pds_a_killed_run_is_finished_by_the_next() {
     let pds = Pds::start(PdsOptions::default()).await;

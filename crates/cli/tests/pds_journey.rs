@@ -15,6 +15,7 @@ use serde_json::Value;
 
 const APPLY_WRITES: &str = "com.atproto.repo.applyWrites";
 
+// Invariant 1.
 #[tokio::test(flavor = "multi_thread")]
 async fn pds_an_author_publishes_reads_and_takes_back() {
     let pds = Pds::start(PdsOptions::default()).await;

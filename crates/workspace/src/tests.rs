@@ -69,6 +69,7 @@ fn opening_twice_finds_what_was_kept() {
     assert_eq!(key(&again), key(&workspace));
 }
 
+// Invariant 15.
 #[cfg(unix)]
 #[test]
 fn the_files_are_readable_by_their_owner_alone() {
@@ -185,6 +186,7 @@ async fn the_shelf_holds_the_records_as_they_would_be_and_gives_them_back() {
     assert_eq!(after.messages.len(), 7);
 }
 
+// Invariant 11.
 #[tokio::test]
 async fn what_was_taken_back_is_in_no_file_any_more() {
     let (folder, mut workspace) = workspace();

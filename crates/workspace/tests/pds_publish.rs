@@ -11,6 +11,7 @@ use support::{Author, conversation, wanted};
 
 const APPLY_WRITES: &str = "com.atproto.repo.applyWrites";
 
+// Invariant 10.
 #[tokio::test(flavor = "multi_thread")]
 async fn pds_a_conversation_goes_out_grows_changes_and_comes_back_whole() {
     let pds = Pds::start(PdsOptions::default()).await;

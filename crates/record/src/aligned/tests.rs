@@ -108,6 +108,7 @@ fn a_conversation_is_one_session_and_a_message_for_every_turn_in_order() {
     }
 }
 
+// Invariant 7.
 #[test]
 fn a_withheld_turn_is_bare() {
     let mut long = turn(2, Role::Assistant, "The customer's name is in here.");
@@ -155,6 +156,7 @@ fn failed_steps_are_said_to_have_failed_and_summaries_may_be_missing() {
     );
 }
 
+// Invariant 8.
 #[test]
 fn a_text_over_the_limit_becomes_several_records_that_together_are_it() {
     let paragraph = "A sentence of a long answer. ".repeat(50) + "\n\n";
@@ -291,6 +293,7 @@ fn any_turn() -> impl Strategy<Value = (bool, String, Vec<(String, bool)>, bool)
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+    // Invariant 13.
     #[test]
     fn records_are_valid_ordered_and_complete(turns in prop::collection::vec(any_turn(), 1..12)) {
         let mut decisions = Decisions::default();

@@ -98,6 +98,7 @@ fn conversations_differ_in_their_clock_id() {
 }
 
 proptest! {
+    // Invariant 6.
     #[test]
     fn keys_strictly_increase_and_are_never_in_the_future(
         turns in prop::collection::vec((-50_i64..5_000, 0_u32..3), 0..60),
