@@ -176,9 +176,8 @@ fn a_large_pi_session_has_as_many_of_everything_as_its_file() {
     assert_eq!(count(Role::Assistant), answers);
     assert_eq!(tool_calls(&conversation), calls);
     let failed = messages.iter().filter(|message| message["isError"] == true).count();
-    let unanswered_in_broken = 0;
-    let ours = conversation.turns.iter().flat_map(|turn| turn.steps()).filter(|step| step.failed).count();
-    assert!(ours >= failed + unanswered_in_broken, "{ours} failed calls of {failed}");
+    let ours = conversation.turns.iter().flat_map(onrecord_transcript::Turn::steps).filter(|step| step.failed).count();
+    assert!(ours >= failed, "{ours} failed calls of {failed}");
     let models: BTreeSet<&str> = conversation.turns.iter().filter_map(|turn| turn.model.as_deref()).collect();
     assert_eq!(models.into_iter().collect::<Vec<_>>(), ["anthropic/claude-sonnet-4-5"]);
 }

@@ -1,11 +1,9 @@
 //! Tool calls: what came back, and whether the call failed.
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
-use crate::{
-    Part,
-    rows::{Object, array_of, string_of},
-};
+use super::json::{Object, array_of, string_of};
+use crate::Part;
 
 /// What came back from a call.
 #[derive(Debug, Default)]
@@ -43,20 +41,20 @@ const HEADER: [&str; 7] = [
 ];
 
 /// An output as a response item gives it: a string, which may hold JSON; an object; or blocks.
-pub(super) fn outcome_of(raw: &RawValue) -> Outcome {
+pub(super) fn outcome_of(raw: &str) -> Outcome {
     if let Some(text) = string_of(raw) {
         return outcome_of_text(text.into_owned());
     }
     if let Some(blocks) = array_of(raw) {
         return outcome_of_blocks(&blocks);
     }
-    let Some(object) = Object::from_raw(raw) else {
+    let Some(object) = Object::of(raw) else {
         return Outcome::default();
     };
     let mut outcome =
         match object.get("content").or_else(|| object.get("output")).or_else(|| object.get("content_items")) {
             Some(inner) if string_of(inner).is_some() || array_of(inner).is_some() => outcome_of(inner),
-            _ => Outcome { output: Some(raw.get().to_owned()), ..Outcome::default() },
+            _ => Outcome { output: Some(raw.to_owned()), ..Outcome::default() },
         };
     outcome.failed |= object.bool("success") == Some(false)
         || object.is_true("isError")
@@ -79,10 +77,10 @@ fn outcome_of_text(text: String) -> Outcome {
     Outcome { output: Some(text), failed, images: Vec::new() }
 }
 
-fn outcome_of_blocks(blocks: &[&RawValue]) -> Outcome {
+fn outcome_of_blocks(blocks: &[&str]) -> Outcome {
     let mut outcome = Outcome::default();
     let mut text = String::new();
-    for block in blocks.iter().filter_map(|raw| Object::from_raw(raw)) {
+    for block in blocks.iter().filter_map(|raw| Object::of(raw)) {
         if let Some(piece) = block.str("text") {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
@@ -124,14 +122,14 @@ pub(super) fn header_fails(text: &str) -> bool {
 /// An image block: `image_url` is a string, or an object holding one under `url`.
 pub(super) fn image_of(block: &Object<'_>) -> Option<Part> {
     let raw = block.get("image_url").or_else(|| block.get("url"))?;
-    if raw.get().starts_with('{') {
-        return Object::from_raw(raw)?.get("url").and_then(image_at);
+    if raw.starts_with('{') {
+        return Object::of(raw)?.get("url").and_then(image_at);
     }
     image_at(raw)
 }
 
 /// The image at a `data:` or other URL. The base64 is measured where it stands, never decoded.
-pub(super) fn image_at(raw: &RawValue) -> Option<Part> {
+pub(super) fn image_at(raw: &str) -> Option<Part> {
     let url = string_of(raw)?;
     let Some(data) = url.strip_prefix("data:") else {
         return Some(image_named(&url));
@@ -165,12 +163,8 @@ pub(crate) fn decoded_length(base64: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn raw(json: &str) -> Box<RawValue> {
-        serde_json::from_str(json).unwrap()
-    }
-
     fn fails(json: &str) -> bool {
-        outcome_of(&raw(json)).failed
+        outcome_of(json).failed
     }
 
     #[test]
@@ -194,14 +188,14 @@ mod tests {
 
     #[test]
     fn wrapped_output_is_unwrapped() {
-        let outcome = outcome_of(&raw(r#""{\"output\":\"a\\nb\",\"metadata\":{\"exit_code\":0}}""#));
+        let outcome = outcome_of(r#""{\"output\":\"a\\nb\",\"metadata\":{\"exit_code\":0}}""#);
         assert_eq!(outcome.output.as_deref(), Some("a\nb"));
     }
 
     #[test]
     fn an_image_is_measured_and_not_kept() {
-        let block = raw(r#"{"type":"input_image","image_url":"data:image/jpeg;base64,AAAAAA=="}"#);
-        let image = Object::from_raw(&block).and_then(|block| image_of(&block));
+        let block = r#"{"type":"input_image","image_url":"data:image/jpeg;base64,AAAAAA=="}"#;
+        let image = Object::of(block).and_then(|block| image_of(&block));
         assert_eq!(image, Some(Part::Image { mime_type: "image/jpeg".to_owned(), bytes: 4 }));
     }
 

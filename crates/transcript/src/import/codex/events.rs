@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::{
     calls::{self, Outcome},
     items::{self, arguments_of, texts_of, tool_name},
+    json::{Object, string_of},
     state::{State, Way},
 };
-use crate::rows::{Object, string_of};
 
 /// Events that add nothing to what a reader could see.
 const SILENT: [&str; 37] = [
@@ -191,7 +191,7 @@ fn completed_prompt(state: &mut State, item: &Object<'_>, id: Option<String>) {
             text.push_str(&piece);
             continue;
         }
-        let Some(block) = Object::from_raw(raw) else { continue };
+        let Some(block) = Object::of(raw) else { continue };
         if let Some(piece) = block.str("text") {
             text.push_str(&piece);
         } else if let Some(image) = calls::image_of(&block) {

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::rows::Object;
+use super::json::Object;
 
 /// Tells a forked rollout's copy of its parent from its own turns.
 ///

@@ -2,16 +2,15 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
 use super::{
-    calls, person,
+    calls,
+    json::{Object, array_of, string_of},
+    person,
     state::{State, Way},
 };
-use crate::{
-    Part,
-    rows::{Object, array_of, parse_raw, string_of},
-};
+use crate::Part;
 
 /// Items that nobody sees: bookkeeping, context for the model, and talk between agents.
 const SILENT: [&str; 9] = [
@@ -113,7 +112,7 @@ fn user_message(state: &mut State, item: &Object<'_>, id: Option<String>) {
     }
     for (index, raw) in array_of(content).unwrap_or_default().into_iter().enumerate() {
         let is_persons = kinds.is_empty() || kinds.get(index).is_some_and(|kind| kind.starts_with("user."));
-        let Some(block) = Object::from_raw(raw).filter(|_| is_persons) else { continue };
+        let Some(block) = Object::of(raw).filter(|_| is_persons) else { continue };
         if let Some(text) = block.str("text") {
             if !person::is_image_marker(&text) {
                 texts.push(text.into_owned());
@@ -127,7 +126,7 @@ fn user_message(state: &mut State, item: &Object<'_>, id: Option<String>) {
 }
 
 /// The texts in a string, or in an array of strings and of blocks with a `text`.
-pub(super) fn texts_of(raw: Option<&RawValue>) -> Vec<String> {
+pub(super) fn texts_of(raw: Option<&str>) -> Vec<String> {
     let Some(raw) = raw else { return Vec::new() };
     if let Some(text) = string_of(raw) {
         return vec![text.into_owned()];
@@ -137,7 +136,7 @@ pub(super) fn texts_of(raw: Option<&RawValue>) -> Vec<String> {
         .into_iter()
         .filter_map(|raw| match string_of(raw) {
             Some(text) => Some(text.into_owned()),
-            None => Object::from_raw(raw)?.str("text").map(Cow::into_owned),
+            None => Object::of(raw)?.str("text").map(Cow::into_owned),
         })
         .collect()
 }
@@ -153,12 +152,12 @@ pub(super) fn tool_name(item: &Object<'_>) -> String {
 }
 
 /// Arguments are JSON within a string; what is no JSON stays the string it is.
-pub(super) fn arguments_of(raw: Option<&RawValue>) -> Value {
+pub(super) fn arguments_of(raw: Option<&str>) -> Value {
     let Some(raw) = raw else { return json!({}) };
     match string_of(raw) {
         Some(text) if text.is_empty() => json!({}),
         Some(text) => serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.into_owned())),
-        None => parse_raw(raw).unwrap_or_else(|| json!({})),
+        None => serde_json::from_str(raw).unwrap_or_else(|_| json!({})),
     }
 }
 

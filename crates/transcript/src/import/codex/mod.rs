@@ -8,6 +8,7 @@ mod calls;
 mod events;
 mod fork;
 mod items;
+pub(crate) mod json;
 mod person;
 mod reader;
 mod state;
@@ -20,7 +21,7 @@ use std::{
 use crate::{
     Conversation, Harness, Source, assemble,
     import::{Error, ParseOptions, Parsed, title_of},
-    rows::{Object, Row, Warnings, read_rows},
+    rows::{self, Row, Warnings, read_rows},
     steps,
 };
 
@@ -28,6 +29,7 @@ pub(crate) use calls::decoded_length;
 pub(crate) use reader::ZSTD_MAGIC;
 
 use fork::Gate;
+use json::Object;
 use reader::{SkipCompacted, Tolerant};
 use state::State;
 
@@ -39,6 +41,31 @@ const SILENT_ROWS: [&str; 6] = [
     "inter_agent_communication_metadata",
     "session_state",
     "ghost_snapshot",
+];
+
+/// What is looked at of a row without an envelope.
+const BARE_MEMBERS: [&str; 21] = [
+    "type",
+    "id",
+    "session_id",
+    "timestamp",
+    "role",
+    "content",
+    "call_id",
+    "name",
+    "arguments",
+    "input",
+    "output",
+    "summary",
+    "encrypted_content",
+    "action",
+    "status",
+    "success",
+    "session",
+    "items",
+    "record_type",
+    "cwd",
+    "internal_chat_message_metadata_passthrough",
 ];
 
 /// Reads one rollout, plain or zstd-compressed.
@@ -149,7 +176,7 @@ impl Rollout {
             self.state.set_time(time);
         }
         let kind = object.str("type");
-        let Some(payload) = object.object("payload") else {
+        let Some(payload) = object.get("payload").and_then(|raw| Object::of(raw.get())) else {
             self.bare_row(object, kind.as_deref());
             return;
         };
@@ -212,7 +239,8 @@ impl Rollout {
     }
 
     /// A row without an envelope: what the first builds wrote.
-    fn bare_row(&mut self, object: &Object<'_>, kind: Option<&str>) {
+    fn bare_row(&mut self, row: &rows::Object<'_>, kind: Option<&str>) {
+        let object = &Object::picked(row, &BARE_MEMBERS);
         match kind {
             Some(_) if items::is_bare_item(object) => {
                 self.recognised += 1;
@@ -231,7 +259,7 @@ impl Rollout {
                     }
                 }
                 for raw in object.array("items").unwrap_or_default() {
-                    if let Some(item) = Object::from_raw(raw) {
+                    if let Some(item) = Object::of(raw) {
                         if let Some(time) = item.time("timestamp") {
                             self.state.set_time(time);
                         }

@@ -25,6 +25,9 @@ pub(super) enum Way {
 /// How far apart the two writings of one prompt may lie where something stands between them.
 const DOUBLE_MS: i64 = 10;
 
+/// How many entries are looked at for it: in a file without times everything is close together.
+const LOOK_BACK: usize = 64;
+
 #[derive(Debug)]
 struct Entry {
     id: Option<String>,
@@ -168,7 +171,7 @@ impl State {
     }
 
     fn double_of_prompt(&self, sought: &str, way: Way) -> Option<usize> {
-        for (index, entry) in self.entries.iter().enumerate().rev() {
+        for (index, entry) in self.entries.iter().enumerate().rev().take(LOOK_BACK) {
             match &entry.what {
                 What::Prompt { fingerprint, .. } => {
                     if fingerprint == sought && entry.ways & way as u8 == 0 {

@@ -3,13 +3,16 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use jiff::Timestamp;
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 
 use super::person;
 use crate::{
     Message, Part, Role,
-    import::codex,
-    rows::{Object, array_of, string_of},
+    import::codex::{
+        self,
+        json::{Object, array_of, string_of},
+    },
+    rows,
 };
 
 /// What one entry says.
@@ -34,7 +37,7 @@ pub(super) enum Content {
 
 impl Content {
     /// The model that a `model_change` entry or a first-version header names.
-    pub(super) fn model_of(object: &Object<'_>) -> Self {
+    pub(super) fn model_of(object: &rows::Object<'_>) -> Self {
         let provider = object.str("provider").map(Cow::into_owned);
         if let Some(id) = object.str("modelId") {
             return Self::Model { provider, model: Some(id.into_owned()) };
@@ -102,11 +105,11 @@ pub(super) fn content_of(message: &Object<'_>, time: Option<Timestamp>) -> Conte
 }
 
 /// Blocks of a content that is a string or an array; the string alone has none.
-fn blocks(content: Option<&RawValue>) -> Vec<Object<'_>> {
-    content.and_then(array_of).unwrap_or_default().into_iter().filter_map(Object::from_raw).collect()
+fn blocks(content: Option<&str>) -> Vec<Object<'_>> {
+    content.and_then(array_of).unwrap_or_default().into_iter().filter_map(Object::of).collect()
 }
 
-fn prompt_parts(content: Option<&RawValue>) -> Vec<Part> {
+fn prompt_parts(content: Option<&str>) -> Vec<Part> {
     let mut texts = Vec::new();
     let mut images = Vec::new();
     if let Some(text) = content.and_then(string_of) {
@@ -125,7 +128,7 @@ fn prompt_parts(content: Option<&RawValue>) -> Vec<Part> {
     parts
 }
 
-fn answer_parts(content: Option<&RawValue>) -> Vec<Part> {
+fn answer_parts(content: Option<&str>) -> Vec<Part> {
     let mut parts = Vec::new();
     if let Some(text) = content.and_then(string_of).filter(|text| !text.trim().is_empty()) {
         parts.push(Part::Text { text: text.trim().to_owned() });
@@ -149,7 +152,7 @@ fn answer_parts(content: Option<&RawValue>) -> Vec<Part> {
     parts
 }
 
-fn result_of(content: Option<&RawValue>) -> (Option<String>, Vec<Part>) {
+fn result_of(content: Option<&str>) -> (Option<String>, Vec<Part>) {
     if let Some(text) = content.and_then(string_of) {
         return (Some(text.into_owned()), Vec::new());
     }

@@ -10,7 +10,11 @@ use std::{io::BufRead, ops::ControlFlow};
 
 use crate::{
     Conversation, Harness, Role, Source, assemble,
-    import::{Error, ParseOptions, Parsed, codex::Unknown, title_of},
+    import::{
+        Error, ParseOptions, Parsed,
+        codex::{Unknown, json::Object as Json},
+        title_of,
+    },
     rows::{Object, Row, Warnings, read_rows},
     steps,
 };
@@ -83,7 +87,7 @@ impl Session {
                 self.header(object);
                 return;
             }
-            "message" => match object.object("message") {
+            "message" => match object.get("message").and_then(|raw| Json::of(raw.get())) {
                 Some(message) if message.has("role") => {
                     self.recognised += 1;
                     messages::content_of(&message, object.time("timestamp"))
