@@ -56,8 +56,7 @@ impl Rules {
                     if rule.left && !text::begins_token(bytes, start, rule.right) {
                         continue;
                     }
-                    let keyword = (found.start(), found.end());
-                    if let Some(hit) = try_rule(rule, asker.rule, bytes, start, keyword, state) {
+                    if let Some(hit) = try_rule(rule, asker.rule, bytes, start, state) {
                         state.until = hit.end;
                         hits.push(hit);
                         break;
@@ -103,14 +102,7 @@ fn askers(compiled: &Compiled, pattern: usize) -> &[Asker] {
     compiled.askers.get(pattern).map(Vec::as_slice).unwrap_or_default()
 }
 
-fn try_rule(
-    rule: &Rule,
-    index: usize,
-    bytes: &[u8],
-    start: usize,
-    keyword: (usize, usize),
-    state: &mut Progress,
-) -> Option<Hit> {
+fn try_rule(rule: &Rule, index: usize, bytes: &[u8], start: usize, state: &mut Progress) -> Option<Hit> {
     let reach = if state.failures < PATIENCE { REACH } else { SHORT_REACH };
     let mut limit = start.saturating_add(reach).min(bytes.len());
     let mut found = match_at(rule, bytes, start, limit);
@@ -122,7 +114,7 @@ fn try_rule(
     if let Some(block) = found.and_then(|m| find(part(bytes, m.start, m.whole), text::BLOCK.as_bytes())) {
         found = found.and_then(|m| match_at(rule, bytes, start, m.start + block));
     }
-    let hit = found.and_then(|m| accept(rule, index, bytes, start, keyword, m));
+    let hit = found.and_then(|m| accept(rule, index, bytes, start, m));
     if hit.is_none() {
         state.failures = state.failures.saturating_add(1);
     }
@@ -149,7 +141,7 @@ fn match_at(rule: &Rule, bytes: &[u8], start: usize, limit: usize) -> Option<Mat
     Some(Match { start: start + group.start(), end: start + group.end(), whole: whole_end })
 }
 
-fn accept(rule: &Rule, index: usize, bytes: &[u8], start: usize, keyword: (usize, usize), found: Match) -> Option<Hit> {
+fn accept(rule: &Rule, index: usize, bytes: &[u8], start: usize, found: Match) -> Option<Hit> {
     let mut end = found.end;
     if rule.checks.contains(&Check::Trim) {
         end = trim(bytes, found.start, end);
@@ -165,7 +157,7 @@ fn accept(rule: &Rule, index: usize, bytes: &[u8], start: usize, keyword: (usize
         end = text::token_end(bytes, end);
     }
     let value = part(bytes, found.start, end);
-    let known = (keyword.0 == found.start && keyword.1 < end).then(|| keyword.1 - keyword.0).unwrap_or_default();
+    let known = rule.prefixes.iter().filter(|p| value.starts_with(p)).map(Vec::len).max().unwrap_or_default();
     let public = known.max(pem_header(value));
     let body = value.get(public..).unwrap_or_default();
     let whole = part(bytes, start, found.whole.max(end));
@@ -174,11 +166,10 @@ fn accept(rule: &Rule, index: usize, bytes: &[u8], start: usize, keyword: (usize
         let folded = String::from_utf8_lossy(value).to_ascii_lowercase();
         rule.stop.iter().any(|word| folded.contains(word))
     };
-    let good = !body.is_empty()
-        && !stopped
-        && !(rule.placeholders && is_placeholder(body))
-        && rule.checks.iter().all(|check| check.holds(&on))
-        && is_near(rule, bytes, found.start, end);
+    if body.is_empty() || stopped || (rule.placeholders && is_placeholder(body)) {
+        return None;
+    }
+    let good = rule.checks.iter().all(|check| check.holds(&on)) && is_near(rule, bytes, found.start, end);
     good.then_some(Hit { rule: index, start: found.start, end, public })
 }
 

@@ -68,6 +68,8 @@ pub(crate) struct Rule {
     pub(crate) extend: bool,
     pub(crate) placeholders: bool,
     pub(crate) offsets: Vec<usize>,
+    /// The keywords that may begin a value: what everyone knows of it.
+    pub(crate) prefixes: Vec<Vec<u8>>,
     pub(crate) checks: Vec<Check>,
     pub(crate) near: Vec<Vec<u8>>,
     pub(crate) stop: Vec<String>,
@@ -246,6 +248,7 @@ fn compile(source: Source) -> Result<Rule, Error> {
         extend: source.extend,
         placeholders: source.placeholders,
         offsets: source.offsets,
+        prefixes: source.keywords.into_iter().map(String::into_bytes).collect(),
         checks: source.checks,
         near: source.near.into_iter().map(|s| s.to_ascii_lowercase().into_bytes()).collect(),
         stop: source.stop.iter().map(|s| s.to_ascii_lowercase()).collect(),

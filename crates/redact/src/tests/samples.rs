@@ -44,7 +44,7 @@ pub(crate) fn fill(template: &str, seed: u64) -> Sample {
             rest = after;
             continue;
         }
-        rest = &rest[c.len_utf8()..];
+        rest = rest.strip_prefix(c).unwrap();
         match c {
             '«' => secrets.push((text.len(), 0)),
             '»' => secrets.last_mut().unwrap().1 = text.len(),
