@@ -212,6 +212,24 @@ async fn what_was_taken_back_is_in_no_file_any_more() {
 }
 
 #[tokio::test]
+async fn the_last_gate_guards_the_shelf_too() {
+    let (_folder, mut workspace) = workspace();
+    let conversation = conversation(2);
+    let id = workspace.remember(&conversation).unwrap();
+    let key = workspace.fingerprint_key().unwrap();
+    let mut decisions = Decisions::default();
+    // It stands in the model's name, where no bar can.
+    decisions.cover_word(&key, "claude-opus").unwrap();
+    let (draft, _) = onrecord_record::project(&conversation);
+    let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
+    let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
+    let refused = publish::execute(&mut workspace, &Target::Shelf, &plan, &mut |_| {}).await;
+    assert!(matches!(refused, Err(Error::Gate(_))));
+    let [publication] = workspace.publications().unwrap().try_into().unwrap();
+    assert_eq!(publication.records, 0);
+}
+
+#[tokio::test]
 async fn a_conversation_held_back_whole_has_no_records() {
     let (_folder, workspace) = workspace();
     let conversation = conversation(2);

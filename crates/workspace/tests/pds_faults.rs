@@ -100,6 +100,14 @@ async fn pds_what_cannot_be_mended_is_said() {
         .collect();
     assert_eq!(ours, wanted(&plan));
 
+    // A covered word that stands where no bar can: the last gate stops the whole of it before anything is sent.
+    let before = proxy.count(APPLY_WRITES);
+    let mut covered = Decisions::default();
+    covered.cover_word(&author.workspace.fingerprint_key().unwrap(), "claude-opus").unwrap();
+    let error = author.publish(&conversation("gate", 5), &covered).await.unwrap_err();
+    assert!(matches!(error, Error::Gate(_)) && !error.to_string().contains("opus"), "{error}");
+    assert_eq!(proxy.count(APPLY_WRITES), before);
+
     // A refusal that no repetition would change is not repeated.
     let before = proxy.count(APPLY_WRITES);
     proxy.script(APPLY_WRITES, [Fault::refusal(400, "InvalidRequest", "no such thing")]);

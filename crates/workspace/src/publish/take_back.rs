@@ -74,3 +74,19 @@ pub(super) fn deletions(places: impl IntoIterator<Item = Place>) -> Vec<Write> {
         |(collection, rkey)| Write { action: Action::Delete, collection, rkey, cid: None, record: None };
     messages.into_iter().chain(session).map(delete).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use onrecord_lexicon::Rkey;
+    use onrecord_record::aligned::{MESSAGE, SESSION};
+
+    use super::deletions;
+
+    #[test]
+    fn messages_go_first_and_the_session_last() {
+        let place = |collection: &str, rkey: &str| (collection.to_owned(), Rkey::parse(rkey).unwrap());
+        let writes = deletions([place(MESSAGE, "b"), place(SESSION, "a"), place(MESSAGE, "c")]);
+        let order: Vec<_> = writes.iter().map(|w| w.rkey.as_str()).collect();
+        assert_eq!(order, ["b", "c", "a"]);
+    }
+}
