@@ -99,7 +99,7 @@ pub(crate) fn rows(bytes: &[u8]) -> impl Iterator<Item = Outline<'_>> {
     .take(ROWS)
 }
 
-/// The names in an object and in the objects directly in it, with the strings they have.
+/// The names in an object and in the objects in it, two deep, with the strings they have.
 ///
 /// Not a parser: it takes what is cut off or damaged as far as it goes, and reads each byte once.
 #[derive(Debug, Default)]
@@ -109,9 +109,8 @@ pub(crate) struct Outline<'a> {
 
 #[derive(Debug)]
 struct Member<'a> {
-    /// Empty at the top.
-    parent: &'a [u8],
-    name: &'a [u8],
+    /// The names on the way to it and its own; empty ones first where it is not as deep.
+    path: [&'a [u8]; 3],
     /// What stands between the quotes, undecoded; `None` if the value is no string.
     text: Option<&'a [u8]>,
 }
@@ -121,7 +120,7 @@ impl<'a> Outline<'a> {
     fn of(bytes: &'a [u8]) -> (Self, Option<usize>) {
         let mut outline = Self::default();
         let mut open: Vec<u8> = Vec::new();
-        let mut names: [&'a [u8]; 2] = [b"", b""];
+        let mut names: [&'a [u8]; 3] = [b"", b"", b""];
         let (mut expects_name, mut expects_value) = (false, false);
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
@@ -172,17 +171,27 @@ impl<'a> Outline<'a> {
         (outline, None)
     }
 
-    fn note(&mut self, names: &[&'a [u8]; 2], depth: usize, text: Option<&'a [u8]>) {
-        let [first, second] = *names;
+    fn note(&mut self, names: &[&'a [u8]; 3], depth: usize, text: Option<&'a [u8]>) {
+        let [first, second, third] = *names;
         match depth {
-            1 => self.members.push(Member { parent: b"", name: first, text }),
-            2 => self.members.push(Member { parent: first, name: second, text }),
+            1 => self.members.push(Member { path: [b"", b"", first], text }),
+            2 => self.members.push(Member { path: [b"", first, second], text }),
+            3 => self.members.push(Member { path: [first, second, third], text }),
             _ => {}
         }
     }
 
     fn find(&self, parent: &str, name: &str) -> Option<&Member<'a>> {
-        self.members.iter().find(|member| member.parent == parent.as_bytes() && member.name == name.as_bytes())
+        self.at(["", parent, name])
+    }
+
+    fn at(&self, path: [&str; 3]) -> Option<&Member<'a>> {
+        self.members.iter().find(|member| member.path == path.map(str::as_bytes))
+    }
+
+    /// Whether there is something at this path of three names.
+    pub(crate) fn has_at(&self, path: [&str; 3]) -> bool {
+        self.at(path).is_some()
     }
 
     /// Whether `parent` (empty: the object itself) has a member of this name.

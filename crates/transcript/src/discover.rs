@@ -152,8 +152,7 @@ impl Search {
                     header.as_ref().and_then(|row| row.string("payload", "cwd").or_else(|| row.string("", "cwd")));
                 let is_subagent = header.as_ref().is_some_and(|row| {
                     matches!(row.text("payload", "thread_source"), Some(b"subagent" | b"guardian_review"))
-                        // A string for a person's session, an object for a subagent's.
-                        || (row.has("payload", "source") && row.text("payload", "source").is_none())
+                        || row.has_at(["payload", "source", "subagent"])
                 });
                 if !is_subagent {
                     search.add(Harness::Codex, entry, id, cwd.and_then(|cwd| last_name(&cwd)));

@@ -69,7 +69,7 @@ fn sessions_of_every_harness_are_listed_newest_first() {
     put(
         home,
         &format!(".codex/sessions/2026/03/02/rollout-2026-03-02T10-00-00-{CODEX_ID}.jsonl"),
-        codex(CODEX_ID, "/home/dana/work/ledger", "\"cli\""),
+        codex(CODEX_ID, "/home/dana/work/ledger", "{\"custom\":\"atlas\"}"),
         100,
     );
     put(home, ".pi/agent/sessions/--home-dana-docs--/2026-03-02T10-00-00-000Z_bbbb.jsonl", pi("/home/dana/docs"), 200);

@@ -313,6 +313,10 @@ impl Rollout {
         if self.recognised == 0 {
             return Err(Error::NotThisFormat { harness: Harness::Codex });
         }
+        // A rollout is a line: what was taken back or forked away has no id to be asked for by.
+        if let Some(branch) = &options.branch {
+            return Err(Error::UnknownBranch(branch.clone()));
+        }
         let outcome = self.state.finish();
         self.unknown.warn(&mut warnings);
         let counted = [

@@ -1,6 +1,9 @@
 //! What has been said so far, each thing once.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -76,9 +79,10 @@ pub(super) struct State {
     calls: HashMap<String, Vec<usize>>,
     /// Results that came before their call.
     early: HashMap<String, Vec<(Outcome, Way)>>,
-    /// Texts of the agent's since the last prompt that may yet be written a second time.
-    recent: HashMap<String, Vec<usize>>,
+    /// Texts of the agent's since the last prompt, by their hash: they may yet be written a second time.
+    recent: HashMap<u64, Vec<usize>>,
     saw_prompt_event: bool,
+    hasher: RandomState,
 }
 
 /// What [`State::finish`] gives.
@@ -102,6 +106,7 @@ impl State {
             early: HashMap::new(),
             recent: HashMap::new(),
             saw_prompt_event: false,
+            hasher: RandomState::new(),
         }
     }
 
@@ -242,23 +247,31 @@ impl State {
             return;
         }
         let new = make(text.to_owned());
-        if let Some(known) = self.recent.get(text) {
+        let key = self.hasher.hash_one(text);
+        if let Some(known) = self.recent.get(&key) {
             for index in known {
                 let Some(entry) = self.entries.get_mut(*index) else { continue };
-                let same_kind = std::mem::discriminant(&entry.what) == std::mem::discriminant(&new);
-                if same_kind && entry.ways & way as u8 == 0 {
+                let is_same = match (&entry.what, &new) {
+                    (What::Text(known), What::Text(new)) | (What::Reasoning(known), What::Reasoning(new)) => {
+                        known == new
+                    }
+                    _ => false,
+                };
+                if is_same && entry.ways & way as u8 == 0 {
                     entry.ways |= way as u8;
                     return;
                 }
             }
         }
         let index = self.push(id, way, new);
-        self.recent.entry(text.to_owned()).or_default().push(index);
+        self.recent.entry(key).or_default().push(index);
     }
 
     /// A plan shown to the person, unless an answer since the last prompt holds it already.
     pub(super) fn plan(&mut self, id: Option<String>, text: &str) {
-        let is_shown = self.recent.keys().any(|shown| shown.contains(text.trim()));
+        let since = self.entries.iter().rev().take_while(|entry| !matches!(entry.what, What::Prompt { .. }));
+        let is_shown =
+            since.into_iter().any(|entry| matches!(&entry.what, What::Text(shown) if shown.contains(text.trim())));
         if !is_shown {
             self.text(id, Way::Completed, text);
         }
