@@ -218,8 +218,8 @@ async fn the_last_gate_guards_the_shelf_too() {
     let id = workspace.remember(&conversation).unwrap();
     let key = workspace.fingerprint_key().unwrap();
     let mut decisions = Decisions::default();
-    // It stands in the model's name, where no bar can.
-    decisions.cover_word(&key, "claude-opus").unwrap();
+    // It stands in the times, where no bar can.
+    decisions.cover_word(&key, "2026-03-04T05").unwrap();
     let (draft, _) = onrecord_record::project(&conversation);
     let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
     let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
