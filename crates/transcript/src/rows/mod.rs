@@ -17,6 +17,7 @@ use std::{
     ops::ControlFlow,
 };
 
+pub(crate) use object::Key;
 pub use object::{Object, array_of, parse_raw, parse_time, string_of, time_of};
 pub use warnings::Warnings;
 

@@ -9,8 +9,8 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-/// Fields a row's envelope usually has: one allocation holds them.
-const USUAL_FIELDS: usize = 24;
+/// Fields to have room for: a block needs fewer, a row's envelope a few more.
+const USUAL_FIELDS: usize = 16;
 
 /// A JSON object whose fields have been checked to be JSON but not built.
 ///
@@ -130,7 +130,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 }
 
 /// Borrows a key where it has no escapes; serde's own `Cow` always copies outside a derived struct.
-struct Key;
+pub(crate) struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {
     type Value = Cow<'de, str>;

@@ -8,6 +8,9 @@ pub(super) struct Folders<'a> {
     dashed_home: Option<String>,
 }
 
+/// More than a summary can show, in bytes.
+const SHOWN_BYTES: usize = 4 * super::MAX_BYTES;
+
 /// Folders beside people's home folders that are nobody's.
 const NOBODY: [&str; 6] = ["Shared", "Public", "Default", "All", ".", ".."];
 
@@ -26,14 +29,32 @@ impl<'a> Folders<'a> {
 
     /// `line` with every path below these folders, or below anybody's home folder, shortened.
     pub(super) fn shorten(&self, line: &str) -> String {
-        let mut out = String::with_capacity(line.len());
+        let mut out = String::with_capacity(line.len().min(SHOWN_BYTES));
         let mut rest = line;
-        while let Some(next) = rest.chars().next() {
-            let (shown, taken) = self.at(&out, rest).unwrap_or_else(|| (String::from(next), next.len_utf8()));
-            out.push_str(&shown);
+        while let Some(next) = rest.chars().next().filter(|_| out.len() < SHOWN_BYTES) {
+            let found = self.may_begin(next, rest).then(|| self.at(&out, rest)).flatten();
+            let taken = match found {
+                Some((shown, taken)) => {
+                    out.push_str(&shown);
+                    taken
+                }
+                None => {
+                    out.push(next);
+                    next.len_utf8()
+                }
+            };
             rest = rest.get(taken..).unwrap_or_default();
         }
         out
+    }
+
+    /// Whether a path that is to be shortened may begin here: most characters need no closer look.
+    fn may_begin(&self, next: char, rest: &str) -> bool {
+        let begins = |folder: Option<&str>| folder.is_some_and(|folder| folder.starts_with(next));
+        matches!(next, '/' | '\\' | '-')
+            || (next.is_ascii_alphabetic() && rest.as_bytes().get(1) == Some(&b':'))
+            || begins(self.cwd)
+            || begins(self.home)
     }
 
     /// What stands for the folder that `rest` begins with, and how many bytes of `rest` that replaces.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    content::{Block, Content},
+    content::{Block, Content, MessageView},
     injected,
     model_name::provider_and_model,
     session::{Entry, Said, Session},
@@ -80,7 +80,7 @@ impl File {
         let kind = row.str("type").or_else(|| row.str("role")).unwrap_or_default();
         match kind.as_ref() {
             "user" | "assistant" => {
-                let Some(message) = row.object("message") else {
+                let Some(message) = row.get("message").and_then(MessageView::from_raw) else {
                     warnings.push(
                         Some(line),
                         "malformed-line",
@@ -89,7 +89,7 @@ impl File {
                     return;
                 };
                 self.recognised = true;
-                self.message(line, row, &message, kind == "assistant");
+                self.message(line, row, message, kind == "assistant");
             }
             "attachment" => {
                 self.recognised |= row.has("attachment");
@@ -192,7 +192,7 @@ impl File {
         (Some(id), known)
     }
 
-    fn message(&mut self, line: u64, row: &Object<'_>, message: &Object<'_>, is_agent: bool) {
+    fn message(&mut self, line: u64, row: &Object<'_>, message: MessageView<'_>, is_agent: bool) {
         let Some(session) = self.session(row) else { return };
         session.note_facts(row);
         let is_sidechain = row.is_true("isSidechain") || (row.has("agentId") && row.bool("isSidechain") != Some(false));
@@ -214,9 +214,9 @@ impl File {
             return;
         }
         let row_error = row.get("toolUseResult").is_some_and(|result| result.get().starts_with("\"Error:"));
-        let content = message.get("content").map(|content| Content::read(content, row_error)).unwrap_or_default();
         let time = row.time("timestamp");
-        let Content { blocks, results, unknown } = content;
+        let MessageView { id, model, content } = message;
+        let Content { blocks, results, unknown } = Content::of(content, row_error);
 
         let mut harness_errors = 0;
         let mut slash_commands = 0;
@@ -227,12 +227,11 @@ impl File {
         }
         let mut kind = if is_agent || has_results { Kind::Message } else { Kind::Other };
         if is_agent {
-            let model = message.str("model");
             if model.as_deref() == Some("<synthetic>") || row.is_true("isApiErrorMessage") {
                 harness_errors = 1;
             } else if !blocks.is_empty() {
                 said.push(Said::Agent {
-                    message_id: message.str("id").filter(|id| !id.is_empty()).map(Cow::into_owned),
+                    message_id: id.filter(|id| !id.is_empty()).map(Cow::into_owned),
                     uuid,
                     model: model.as_deref().and_then(provider_and_model),
                     blocks,
@@ -271,7 +270,7 @@ impl File {
             && !attachment.is_true("isMeta")
             && !row.is_true("isMeta")
             && !row.is_true("isSidechain");
-        let content = attachment.get("prompt").filter(|_| is_prompt).map(|prompt| Content::read(prompt, false));
+        let content = attachment.get("prompt").filter(|_| is_prompt).map(Content::read);
         let blocks = content.unwrap_or_default().blocks;
         let is_command = matches!(blocks.as_slice(), [Block::Text(text)] if injected::is_slash_command(text));
         let (node, known) = self.node(row, Kind::Other);

@@ -1,11 +1,157 @@
 //! Content blocks of a message.
 
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
+};
 use serde_json::{Value, value::RawValue};
 
 use crate::{
     Part,
-    rows::{Object, array_of, string_of},
+    rows::{Key, Object, array_of, string_of},
 };
+
+/// A message, its content read in one pass: the blocks are a quarter of a file's bytes, and to go
+/// from slice to slice would read them four times.
+#[derive(Debug, Default)]
+pub(super) struct MessageView<'a> {
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) model: Option<Cow<'a, str>>,
+    pub(super) content: Items<'a>,
+}
+
+/// A content as it stands: a string, or a list of blocks.
+#[derive(Debug, Default)]
+pub(super) struct Items<'a>(Vec<Item<'a>>);
+
+#[derive(Debug)]
+enum Item<'a> {
+    Text(String),
+    Block(Object<'a>),
+    /// Neither a text nor a block.
+    Odd,
+}
+
+impl<'a> MessageView<'a> {
+    /// `raw` as a message; `None` if it is no object.
+    pub(super) fn from_raw(raw: &'a RawValue) -> Option<Self> {
+        serde_json::from_str(raw.get()).ok()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for MessageView<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = MessageView<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut message = MessageView::default();
+                while let Some(key) = map.next_key_seed(Key)? {
+                    match key.as_ref() {
+                        "id" => message.id = string_of(map.next_value()?),
+                        "model" => message.model = string_of(map.next_value()?),
+                        "content" => message.content = map.next_value()?,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(message)
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// The visits of a value of no use here.
+macro_rules! visit_scalars {
+    ($value:expr) => {
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl<'de> Visitor<'de> for Whole {
+            type Value = Items<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a content")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Items(vec![Item::Text(text.to_owned())]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::with_capacity(1);
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Items(items))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Items::default())
+            }
+
+            visit_scalars!(Items::default());
+        }
+        deserializer.deserialize_any(Whole)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Item<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct One;
+        impl<'de> Visitor<'de> for One {
+            type Value = Item<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a content block")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Item::Text(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Object::deserialize(MapAccessDeserializer::new(map)).map(Item::Block)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Item::Odd)
+            }
+
+            visit_scalars!(Item::Odd);
+        }
+        deserializer.deserialize_any(One)
+    }
+}
 
 /// What an agent's message holds.
 #[derive(Debug)]
@@ -41,22 +187,21 @@ const NO_CONTENT: &str = "(no content)";
 
 impl Content {
     /// `row_error`: the row's own account of the tool's answer says that it is an error.
-    pub(super) fn read(content: &RawValue, row_error: bool) -> Self {
-        let mut read = Self::default();
-        if let Some(text) = string_of(content) {
-            read.text(text.into_owned());
-            return read;
-        }
-        for block in array_of(content).unwrap_or_default() {
-            if let Some(text) = string_of(block) {
-                read.text(text.into_owned());
-            } else if let Some(block) = Object::from_raw(block) {
-                read.block(&block, row_error);
-            } else {
-                read.unknown += 1;
+    pub(super) fn of(items: Items<'_>, row_error: bool) -> Self {
+        let mut content = Self::default();
+        for item in items.0 {
+            match item {
+                Item::Text(text) => content.text(text),
+                Item::Block(block) => content.block(&block, row_error),
+                Item::Odd => content.unknown += 1,
             }
         }
-        read
+        content
+    }
+
+    /// A content that stands elsewhere than in a message.
+    pub(super) fn read(raw: &RawValue) -> Self {
+        serde_json::from_str(raw.get()).map(|items| Self::of(items, false)).unwrap_or_default()
     }
 
     fn text(&mut self, text: String) {

@@ -253,12 +253,20 @@ impl<'t> Above<'t> {
 
 /// A row's id as a number: UUIDs as they are, other names hashed.
 fn key(uuid: &str) -> u128 {
-    let is_uuid = uuid.len() == 36 && uuid.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-    let digits: String = if is_uuid { uuid.chars().filter(|c| *c != '-').collect() } else { String::new() };
-    if digits.len() == 32
-        && let Ok(key) = u128::from_str_radix(&digits, 16)
-    {
-        return key;
+    if uuid.len() == 36 {
+        let mut key = 0u128;
+        let mut digits = 0;
+        for character in uuid.chars() {
+            if let Some(digit) = character.to_digit(16) {
+                key = (key << 4) | u128::from(digit);
+                digits += 1;
+            } else if character != '-' {
+                break;
+            }
+        }
+        if digits == 32 {
+            return key;
+        }
     }
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     (u128::from(hasher.hash_one((0u8, uuid))) << 64) | u128::from(hasher.hash_one((1u8, uuid)))

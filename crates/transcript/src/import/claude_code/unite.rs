@@ -49,7 +49,7 @@ impl Messages {
     pub(super) fn prompt(&mut self, id: Option<String>, created_at: Timestamp, has_time: bool, parts: Vec<Part>) {
         let message = Message { id, role: Role::User, created_at, model: None, parts };
         if has_time {
-            let key = hash(&(created_at.as_nanosecond(), format!("{:?}", message.parts)));
+            let key = hash(&(created_at.as_nanosecond(), message.parts.first().map(content_hash)));
             let seen = self.prompts.entry(key).or_default();
             let replayed = seen.iter().any(|at| match self.slots.get(*at) {
                 Some(Slot::Prompt(earlier)) => earlier.created_at == created_at && earlier.parts == message.parts,
@@ -184,7 +184,7 @@ impl Group {
     }
 
     fn said(&mut self, part: Part, may_grow: bool, place: usize, matched: &mut HashMap<u64, usize>) -> usize {
-        let key = hash(&format!("{part:?}"));
+        let key = content_hash(&part);
         let standing = self.texts.entry(key).or_default();
         let count = matched.entry(key).or_insert(0);
         if let Some(&at) = standing.get(*count) {
@@ -216,6 +216,16 @@ fn longer_of(old: &Part, new: &Part) -> Option<bool> {
         return None;
     };
     if new.starts_with(old.as_str()) { Some(true) } else { old.starts_with(new.as_str()).then_some(false) }
+}
+
+/// Texts by their kind and words; equality is told by this alone, so it is 64 bits of SipHash.
+fn content_hash(part: &Part) -> u64 {
+    match part {
+        Part::Text { text } => hash(&(0u8, text)),
+        Part::Reasoning { text } => hash(&(1u8, text)),
+        Part::Image { mime_type, bytes } => hash(&(2u8, mime_type, bytes)),
+        Part::ToolCall { id, .. } => hash(&(3u8, id)),
+    }
 }
 
 fn hash<T: std::hash::Hash>(value: &T) -> u64 {
