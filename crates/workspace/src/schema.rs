@@ -67,6 +67,10 @@ CREATE TABLE gone (
 /// Brings the file to the current version, each step in a transaction of its own.
 pub(crate) fn migrate(db: &mut Connection) -> Result<(), Error> {
     let current = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    // Whoever only looks need not wait for one who writes.
+    if db.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? == current {
+        return Ok(());
+    }
     loop {
         let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;

@@ -214,11 +214,12 @@ async fn what_was_taken_back_is_in_no_file_any_more() {
 #[tokio::test]
 async fn the_last_gate_guards_the_shelf_too() {
     let (_folder, mut workspace) = workspace();
-    let conversation = conversation(2);
+    let mut conversation = conversation(2);
+    conversation.title = Some("What happened at 2026-03-04T05".into());
     let id = workspace.remember(&conversation).unwrap();
     let key = workspace.fingerprint_key().unwrap();
     let mut decisions = Decisions::default();
-    // It stands in the times, where no bar can.
+    // It stands in the times too, where no bar can.
     decisions.cover_word(&key, "2026-03-04T05").unwrap();
     let (draft, _) = onrecord_record::project(&conversation);
     let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();

@@ -104,7 +104,9 @@ async fn pds_what_cannot_be_mended_is_said() {
     let before = proxy.count(APPLY_WRITES);
     let mut covered = Decisions::default();
     covered.cover_word(&author.workspace.fingerprint_key().unwrap(), "2026-03-04T05").unwrap();
-    let error = author.publish(&conversation("gate", 5), &covered).await.unwrap_err();
+    let mut talk = conversation("gate", 5);
+    talk.title = Some("What happened at 2026-03-04T05".into());
+    let error = author.publish(&talk, &covered).await.unwrap_err();
     assert!(matches!(error, Error::Gate(_)) && !error.to_string().contains("03-04T05"), "{error}");
     assert_eq!(proxy.count(APPLY_WRITES), before);
 
