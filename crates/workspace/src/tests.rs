@@ -215,12 +215,13 @@ async fn what_was_taken_back_is_in_no_file_any_more() {
 async fn the_last_gate_guards_the_shelf_too() {
     let (_folder, mut workspace) = workspace();
     let mut conversation = conversation(2);
-    conversation.title = Some("What happened at 2026-03-04T05".into());
+    conversation.title = Some("Something unknown".into());
+    conversation.turns.iter_mut().for_each(|t| t.model = None);
     let id = workspace.remember(&conversation).unwrap();
     let key = workspace.fingerprint_key().unwrap();
     let mut decisions = Decisions::default();
-    // It stands in the times too, where no bar can.
-    decisions.cover_word(&key, "2026-03-04T05").unwrap();
+    // What the encoder itself says of a model that nobody named.
+    decisions.cover_word(&key, "unknown").unwrap();
     let (draft, _) = onrecord_record::project(&conversation);
     let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
     let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();

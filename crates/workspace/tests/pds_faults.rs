@@ -100,14 +100,15 @@ async fn pds_what_cannot_be_mended_is_said() {
         .collect();
     assert_eq!(ours, wanted(&plan));
 
-    // A covered word that stands where no bar can: the last gate stops the whole of it before anything is sent.
+    // A covered word that the encoder itself brings in: the last gate stops the whole of it before anything is sent.
     let before = proxy.count(APPLY_WRITES);
     let mut covered = Decisions::default();
-    covered.cover_word(&author.workspace.fingerprint_key().unwrap(), "2026-03-04T05").unwrap();
+    covered.cover_word(&author.workspace.fingerprint_key().unwrap(), "unknown").unwrap();
     let mut talk = conversation("gate", 5);
-    talk.title = Some("What happened at 2026-03-04T05".into());
+    talk.title = Some("Something unknown".into());
+    talk.turns.iter_mut().for_each(|t| t.model = None);
     let error = author.publish(&talk, &covered).await.unwrap_err();
-    assert!(matches!(error, Error::Gate(_)) && !error.to_string().contains("03-04T05"), "{error}");
+    assert!(matches!(error, Error::Gate(_)) && !error.to_string().contains("unknown"), "{error}");
     assert_eq!(proxy.count(APPLY_WRITES), before);
 
     // A refusal that no repetition would change is not repeated.
