@@ -29,6 +29,19 @@ pub(crate) fn fingerprint(name: &str) -> u32 {
     at(0) | at(len.wrapping_sub(1)) << 8 | at(len / 2) << 16 | low << 24
 }
 
+/// `a == b`, without a call for names of the usual lengths.
+#[inline]
+fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    a.len() == b.len()
+        && match a.len() {
+            // Two overlapping halves cover all of it.
+            8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
+            4..8 => a.first_chunk::<4>() == b.first_chunk() && a.last_chunk::<4>() == b.last_chunk(),
+            _ => a == b,
+        }
+}
+
 impl Names {
     /// Of two equal names the first is found.
     pub(crate) fn new(names: impl IntoIterator<Item = Box<str>>) -> Self {
@@ -52,7 +65,7 @@ impl Names {
             Lookup::Hashed { slots, multiplier, shift } => {
                 let slot = fingerprint(name).wrapping_mul(*multiplier) >> shift;
                 let index = usize::from(*slots.get(slot as usize)?).checked_sub(1)?;
-                (self.name(index) == name).then_some(index)
+                is_same(self.name(index), name).then_some(index)
             }
             Lookup::Sorted(order) => {
                 let place = order.binary_search_by(|&i| self.name(i).cmp(name)).ok()?;
@@ -118,6 +131,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_are_the_same_where_their_bytes_are(a in "[ab]{0,20}", at in any::<prop::sample::Index>()) {
+            prop_assert!(is_same(&a, &a.clone()));
+            let mut b = a.clone().into_bytes();
+            if !b.is_empty() {
+                b[at.index(a.len())] = b'c';
+                prop_assert!(!is_same(&a, std::str::from_utf8(&b).unwrap()));
+                prop_assert!(!is_same(&a, a.get(1..).unwrap()));
+            }
+        }
+
         #[test]
         fn finds_what_a_linear_search_finds(list in prop::collection::vec("[a-c]{0,4}", 0..40), wanted in "[a-c]{0,4}") {
             let found = Names::new(list.iter().map(|s| s.as_str().into()));

@@ -117,9 +117,13 @@ impl<'a> Json<'a> {
     fn text(&self, index: u32) -> &str {
         match self.token(index) {
             Token::Str(s) => s,
-            Token::Escaped { start, end } => self.unescaped.get(start as usize..end as usize).unwrap_or_default(),
+            Token::Escaped { start, end } => self.unescaped_text(start, end),
             _ => "",
         }
+    }
+
+    fn unescaped_text(&self, start: u32, end: u32) -> &str {
+        self.unescaped.get(start as usize..end as usize).unwrap_or_default()
     }
 
     #[inline]
@@ -162,6 +166,16 @@ impl<'d> Data<'d> for JsonRef<'d> {
             Token::Array { len, .. } => View::Array(JsonItems { json: self.json, next, left: len }),
             Token::Object { len, .. } => View::Object(JsonFields { json: self.json, next, left: len }),
         }
+    }
+
+    #[inline]
+    fn field(self, name: &str) -> Option<Self> {
+        let View::Object(mut fields) = self.view() else { return None };
+        let first = fields.find(|(key, _)| *key == name)?.1;
+        if self.json.duplicates.is_empty() {
+            return Some(first);
+        }
+        Some(fields.filter(|(key, _)| *key == name).last().map_or(first, |(_, value)| value))
     }
 }
 

@@ -55,7 +55,7 @@ struct Open {
     len: u32,
     is_object: bool,
     /// Bloom filter of the keys so far.
-    seen: u64,
+    seen: u128,
     /// Too many keys to search one by one.
     sort: bool,
 }
@@ -172,8 +172,7 @@ impl<'a> Parser<'a> {
         }
         self.at += 1;
         let token = self.string()?;
-        self.json.tokens.push(token);
-        self.note_duplicate();
+        self.push_key(token);
         if self.skip_space() != Some(b':') {
             return Err((self.at, "`:` expected"));
         }
@@ -181,22 +180,34 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Has the key just read been seen in this object?
+    /// Notes a key, and whether its object has had it before.
     #[inline]
-    fn note_duplicate(&mut self) {
-        let key = self.next_token() - 1;
-        let name = self.json.text(key);
-        let bit = 1_u64 << (crate::catalog::fingerprint(name).wrapping_mul(0x9e37_79b1) >> 26);
+    fn push_key(&mut self, token: Token<'a>) {
+        let hash = match token {
+            Token::Str(name) => crate::catalog::fingerprint(name),
+            // Whether it had escapes or not, a name has one hash.
+            Token::Escaped { start, end } => crate::catalog::fingerprint(self.json.unescaped_text(start, end)),
+            _ => 0,
+        };
+        let key = self.next_token();
+        self.json.tokens.push(token);
+        let bit = 1_u128 << (hash.wrapping_mul(0x9e37_79b1) >> 25);
         let Some(open) = self.open.last_mut() else { return };
         if open.seen & bit == 0 {
             open.seen |= bit;
-            return;
-        }
-        if open.len > SEARCH_LIMIT {
+        } else if open.len > SEARCH_LIMIT {
             open.sort = true;
-            return;
+        } else {
+            let first = open.token + 1;
+            self.search_for_duplicate(first, key);
         }
-        let mut at = open.token + 1;
+    }
+
+    /// Whether the key at `key` is among those of its object, which begin at `first`.
+    #[cold]
+    fn search_for_duplicate(&mut self, first: u32, key: u32) {
+        let name = self.json.text(key);
+        let mut at = first;
         while at < key {
             if self.json.text(at) == name {
                 self.json.duplicates.push(key);
@@ -400,8 +411,9 @@ impl<'a> Parser<'a> {
 fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
-    while let Some(Ok(chunk)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
-        let word = u64::from_le_bytes(chunk);
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
         // A byte that is zero in `x` raises its high bit here; the lowest raised one is always right.
         let zero = |x: u64| x.wrapping_sub(ONES) & !x;
         let quote = zero(word ^ (ONES * 0x22));
@@ -412,12 +424,8 @@ fn plain_until(bytes: &[u8], mut at: usize) -> usize {
             return at + (found.trailing_zeros() / 8) as usize;
         }
         at += 8;
+        rest = after;
     }
-    while let Some(&byte) = bytes.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 {
-            break;
-        }
-        at += 1;
-    }
-    at
+    let is_special = |&b: &u8| b == b'"' || b == b'\\' || b < 0x20;
+    rest.iter().position(is_special).map_or(bytes.len(), |i| at + i)
 }

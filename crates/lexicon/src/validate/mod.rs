@@ -8,6 +8,7 @@
 
 mod report;
 mod scalar;
+mod shortcut;
 mod typed;
 mod walk;
 
