@@ -238,6 +238,9 @@ pub struct Unpublish {
     /// A session id or the start of one, a transcript's file, an at-uri, or an onrecord link
     #[arg(required_unless_present = "all", value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
+    /// The agent that wrote the transcript's file, where its content does not tell
+    #[arg(long, value_parser = harness, value_name = "HARNESS")]
+    pub harness: Option<Harness>,
     /// Take back everything that is on record
     #[arg(long, conflicts_with = "session")]
     pub all: bool,

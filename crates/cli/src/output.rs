@@ -43,8 +43,17 @@ impl Out {
     }
 
     /// A JSON document or an object of a stream, on a line of its own.
+    ///
+    /// JSON escapes most control characters, but not U+007F to U+009F, which some terminals obey.
     pub fn json(&mut self, value: &impl Serialize) -> Result<()> {
-        let json = serde_json::to_string(value)?;
+        let mut json = serde_json::to_string(value)?;
+        if json.contains(char::is_control) {
+            // Such characters stand within strings only: the writer adds no white space.
+            json = json
+                .chars()
+                .map(|c| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() })
+                .collect();
+        }
         self.line(json)
     }
 

@@ -137,17 +137,17 @@ pub struct Input {
 /// Finds what `arg` names.
 pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
     let name = arg.session.as_str();
-    let transcript = |path: Option<PathBuf>, harness| {
-        Ok(Found::Transcript(Input { name: name.to_owned(), path, harness: arg.harness.or(harness) }))
+    let transcript = |path: PathBuf, harness| {
+        Ok(Found::Transcript(Input { name: name.to_owned(), path: Some(path), harness: arg.harness.or(harness) }))
     };
     if name == "-" {
-        return transcript(None, None);
+        return Ok(Found::Transcript(Input { name: "standard input".to_owned(), path: None, harness: arg.harness }));
     }
     if let Some(uri) = record_uri(name, workspace)? {
         return Ok(Found::Record { uri });
     }
     if Path::new(name).exists() {
-        return transcript(Some(name.into()), None);
+        return transcript(name.into(), None);
     }
     if name.contains(['/', '\\'])
         && let Err(source) = fs::metadata(name)
@@ -165,7 +165,7 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
         candidates.retain(|s| s.id == name);
     }
     match candidates.as_slice() {
-        [only] => transcript(Some(only.path.clone()), Some(only.harness)),
+        [only] => transcript(only.path.clone(), Some(only.harness)),
         [] => {
             // A file that was opened by its path before.
             let mut seen = workspace.seen_with_prefix(name)?;
@@ -174,7 +174,7 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
             }
             match seen.as_slice() {
                 [only] => match &only.path {
-                    Some(path) => transcript(Some(path.into()), only.harness.parse().ok()),
+                    Some(path) => transcript(path.into(), only.harness.parse().ok()),
                     None => Err(unknown()),
                 },
                 [] => Err(unknown()),
@@ -204,25 +204,26 @@ pub fn discovered() -> Discovery {
 
 /// The at-uri that a name is, or that a link of a reading site leads to.
 pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
+    let unknown = |why: &str| Error::UnknownLink { name: name.to_owned(), why: why.to_owned() };
+    let parsed = |uri: &str| AtUri::parse(uri).map(Some).map_err(|e| unknown(&e.to_string()));
     if name.starts_with("at://") {
-        return Ok(Some(AtUri::parse(name)?));
+        return parsed(name);
     }
     let Some((_, rest)) = name.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else {
         return Ok(None);
     };
-    let unknown = |why: &str| Error::UnknownLink { name: name.to_owned(), why: why.to_owned() };
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let parts: Vec<&str> = path.split('/').skip(1).filter(|p| !p.is_empty()).collect();
     let bare = |rkey: &str| rkey.split('.').next().unwrap_or_default().to_owned();
     match parts.as_slice() {
-        ["at", did, collection, rkey] => Ok(Some(AtUri::parse(&format!("at://{did}/{collection}/{}", bare(rkey)))?)),
+        ["at", did, collection, rkey] => parsed(&format!("at://{did}/{collection}/{}", bare(rkey))),
         [handle, rkey] if handle.starts_with('@') => {
             let handle = handle.trim_start_matches('@');
-            let rkey = Rkey::parse(&bare(rkey))?;
+            let rkey = Rkey::parse(&bare(rkey)).map_err(|e| unknown(&e.to_string()))?;
             let ours = workspace.publications()?;
             let known = ours.iter().find(|p| p.rkey == rkey && p.handle.as_ref().is_some_and(|h| h.as_str() == handle));
             let authority = known.map_or_else(|| handle.to_owned(), |p| p.repo.to_string());
-            Ok(Some(AtUri::parse(&format!("at://{authority}/{}/{rkey}", aligned::SESSION))?))
+            parsed(&format!("at://{authority}/{}/{rkey}", aligned::SESSION))
         }
         _ => Err(unknown("it is not the address of a conversation on an onrecord site")),
     }

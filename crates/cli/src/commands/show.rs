@@ -89,7 +89,7 @@ fn markdown(conversation: &Conversation) -> String {
             text.push_str(turn.text.trim_end());
             text.push('\n');
         }
-        if !turn.steps().is_empty() {
+        if !turn.text.is_empty() && !turn.steps().is_empty() {
             text.push('\n');
         }
         for step in turn.steps() {

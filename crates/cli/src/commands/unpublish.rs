@@ -95,7 +95,7 @@ fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Rkey)>
     if !Path::new(name).exists() {
         return Err(nothing());
     }
-    let arg = SessionArg { session: name.to_owned(), harness: None };
+    let arg = SessionArg { session: name.to_owned(), harness: args.harness };
     let Found::Transcript(input) = source::find(&arg, workspace)? else { return Err(nothing()) };
     let source = source::read(input, Grain::Turn, None)?.source;
     let id = workspace.seen(source.harness.as_str(), &source.id)?.ok_or_else(nothing)?;

@@ -1,0 +1,799 @@
+//! What goes wrong: a clear sentence, the right exit code, nothing lost, nothing that must not be seen.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests fail loudly"
+)]
+
+mod common;
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+};
+
+use common::{
+    Machine, Run, SESSION, claude_code, contains, example, files, finished, github_token, harmless, text, with_secret,
+};
+use serde_json::{Value, json};
+
+/// The commands that take a conversation.
+const WITH_SESSION: [&str; 5] = ["show", "scan", "decide", "preview", "publish"];
+
+/// The run failed with this code, said why on standard error, and gave no data.
+#[track_caller]
+fn refused(run: Run, code: i32, why: &str) -> String {
+    let run = run.ends_with(code);
+    assert!(run.out.is_empty(), "a refusal is no data: {}", run.out);
+    assert!(run.err.starts_with("error: "), "{}", run.err);
+    assert!(run.err.contains(why), "{why:?} is not said: {}", run.err);
+    run.err
+}
+
+#[track_caller]
+fn refused_by_all(machine: &Machine, file: &str, why: &str) {
+    for command in WITH_SESSION {
+        refused(machine.run(&[command, file]), 1, why);
+    }
+}
+
+// Files.
+
+#[test]
+fn a_missing_file() {
+    let machine = Machine::new();
+    refused_by_all(&machine, "no/such/file.jsonl", "no/such/file.jsonl: No such file or directory");
+    refused_by_all(&machine, "./file.jsonl", "./file.jsonl: No such file or directory");
+}
+
+#[test]
+fn a_file_that_cannot_be_read() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    }
+    if File::open(&file).is_ok() {
+        eprintln!("skipped: this user may read every file");
+        return;
+    }
+    refused_by_all(&machine, &file, "Permission denied");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_whose_reading_fails() {
+    let machine = Machine::new();
+    refused_by_all(&machine, "/proc/self/mem", "/proc/self/mem: Input/output error");
+    let run = machine.run(&["show", "/proc/self/mem", "--harness", "codex"]);
+    refused(run, 1, "could not be read: Input/output error");
+}
+
+#[test]
+fn an_empty_file() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", "");
+    refused_by_all(&machine, &file, "session.jsonl is empty");
+    for harness in ["claude-code", "codex", "pi"] {
+        machine.run(&["show", &file, "--harness", harness]).ends_with(1);
+    }
+}
+
+#[test]
+fn a_file_of_something_else() {
+    let machine = Machine::new();
+    for (name, content) in [
+        ("notes.md", &b"# Notes\n\nNothing here.\n"[..]),
+        ("data.json", br#"{"messages":[{"role":"user","content":"hello"}]}"#),
+        ("image.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+        ("newlines.jsonl", b"\n\n\n"),
+        ("zeros.jsonl", &[0; 4096]),
+    ] {
+        let file = machine.file(name, content);
+        for command in WITH_SESSION {
+            let err = refused(machine.run(&[command, &file]), 1, "is not a transcript that onrecord knows");
+            assert!(err.contains("--harness claude-code | codex | pi"), "what to do next: {err}");
+        }
+        let err = refused(machine.run(&["show", &file, "--harness", "pi"]), 1, "this is not a transcript of pi");
+        assert!(err.contains(name), "{err}");
+    }
+}
+
+#[test]
+fn a_folder() {
+    let machine = Machine::new();
+    let folder = text(&machine.path("home"));
+    refused_by_all(&machine, &folder, "is a directory");
+    refused(machine.run(&["show", &folder, "--harness", "pi"]), 1, "is a directory");
+}
+
+#[test]
+fn a_half_written_file_is_read_up_to_the_damage() {
+    let machine = Machine::new();
+    let whole = harmless();
+    // The last row is cut in the middle, as while the agent writes.
+    let file = machine.file("session.jsonl", &whole[..whole.len() - 40]);
+    let run = machine.ok(&["show", &file, "--json"]);
+    let shown = run.json();
+    assert_eq!(shown["turns"].as_array().unwrap().len(), 3);
+    assert_eq!(shown["warnings"][0]["line"], 4);
+    assert_eq!(shown["warnings"][0]["code"], "partial-tail");
+    assert!(run.err.contains("line 4"), "the person is told: {}", run.err);
+    machine.ok(&["publish", &file, "--local", "--yes"]);
+
+    // Later it is whole: the rest is added and nothing else is touched.
+    fs::write(&file, whole).unwrap();
+    let done = machine.ok(&["publish", &file, "--local", "--yes", "--json"]).stream().pop().unwrap();
+    assert_eq!((&done["created"], &done["updated"], &done["deleted"]), (&json!(1), &json!(0), &json!(0)));
+}
+
+#[test]
+fn a_file_in_which_nobody_said_anything() {
+    let machine = Machine::new();
+    let row = json!({"type": "summary", "summary": "Nothing", "leafUuid": "00000000-0000-4000-8000-000000000000"});
+    let file = machine.file("session.jsonl", format!("{row}\n"));
+    refused_by_all(&machine, &file, "there is no conversation in this transcript");
+}
+
+// Standard input.
+
+#[test]
+fn standard_input_needs_a_harness_only_where_its_content_does_not_tell() {
+    let machine = Machine::new();
+    let transcript = harmless();
+    let told = machine.run_with_input(&["show", "-", "--json"], transcript.as_bytes()).ends_with(0).json();
+    assert_eq!(told["source"]["harness"], "claude-code");
+    assert!(told["source"].get("path").is_none(), "standard input has no path");
+    let named = ["show", "-", "--harness", "claude-code", "--json"];
+    assert_eq!(machine.run_with_input(&named, transcript.as_bytes()).ends_with(0).json(), told);
+
+    refused(machine.run_with_input(&["show", "-"], b"hello\n"), 1, "--harness");
+    refused(machine.run_with_input(&["show", "-"], b""), 1, "standard input is empty");
+    let wrong = ["show", "-", "--harness", "codex"];
+    refused(machine.run_with_input(&wrong, transcript.as_bytes()), 1, "this is not a transcript of Codex");
+    machine.run_with_input(&["show", "-", "--harness", "nobody"], transcript.as_bytes()).ends_with(2);
+}
+
+#[test]
+fn standard_input_can_be_scanned_and_published() {
+    let machine = Machine::new();
+    let transcript = with_secret();
+    machine.run_with_input(&["scan", "-"], transcript.as_bytes()).ends_with(3);
+    machine.run_with_input(&["decide", "-", "--cover-findings"], transcript.as_bytes()).ends_with(0);
+    machine.run_with_input(&["publish", "-", "--local", "--yes"], transcript.as_bytes()).ends_with(0);
+    let published = machine.ok(&["published", "--json"]).json();
+    assert_eq!(published["published"][0]["session"], SESSION);
+    machine.ok(&["unpublish", SESSION, "--yes"]);
+}
+
+// Ids.
+
+#[test]
+fn an_unknown_id() {
+    let machine = Machine::new();
+    for command in WITH_SESSION {
+        let err = refused(machine.run(&[command, "deadbeef"]), 1, "no conversation \"deadbeef\" was found");
+        assert!(err.contains("onrecord sessions"), "what to do next: {err}");
+    }
+    refused(machine.run(&["unpublish", "deadbeef", "--yes"]), 1, "nothing of deadbeef is on record");
+}
+
+#[test]
+fn an_ambiguous_id_lists_what_it_could_be() {
+    let machine = Machine::new();
+    let ids = ["7f6f2f0e-0000-4000-8000-000000000001", "7f6f2f0e-0000-4000-8000-000000000002"];
+    for id in ids {
+        let transcript = claude_code(id, &[("user", "Hello."), ("assistant", "Hello.")]);
+        machine.file(&format!("home/.claude/projects/-work/{id}.jsonl"), transcript);
+    }
+    for command in WITH_SESSION {
+        let err = refused(machine.run(&[command, "7f6f"]), 2, "could be any of these");
+        assert!(ids.iter().all(|id| err.contains(id)), "{err}");
+    }
+    machine.ok(&["show", ids[0]]);
+    for id in ids {
+        machine.ok(&["publish", id, "--local", "--yes"]);
+    }
+    refused(machine.run(&["unpublish", "7f6f", "--yes"]), 2, "could be any of these");
+    assert_eq!(machine.ok(&["published", "--json"]).json()["published"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_whole_id_wins_over_a_longer_one() {
+    let machine = Machine::new();
+    for id in ["ship", "ship-2"] {
+        let file = machine.file(&format!("{id}.jsonl"), claude_code(id, &[("user", id), ("assistant", "Done.")]));
+        machine.ok(&["scan", &file]);
+    }
+    assert_eq!(machine.ok(&["show", "ship", "--json"]).json()["source"]["id"], "ship");
+    refused(machine.run(&["show", "shi"]), 2, "could be any of these");
+}
+
+#[test]
+fn an_empty_id_is_no_id() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    machine.ok(&["publish", &file, "--local", "--yes"]);
+    for command in WITH_SESSION {
+        refused(machine.run(&[command, ""]), 2, "a value is required");
+    }
+    // As from a script whose variable is not set: it must not take anything back.
+    refused(machine.run(&["unpublish", "", "--yes"]), 2, "a value is required");
+    assert_eq!(machine.ok(&["published", "--json"]).json()["published"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn links_and_uris_that_lead_nowhere() {
+    let machine = Machine::new();
+    refused(machine.run(&["show", "https://example.com/"]), 1, "is a link that onrecord cannot read");
+    refused(machine.run(&["show", "at://"]), 1, "at:// is a link that onrecord cannot read");
+    let post = "at://did:web:localhost/app.bsky.feed.post/3mbfvo2mfxkfk";
+    refused(machine.run(&["show", post]), 1, "only click.aligned.chat.session records are conversations");
+    let missing = "at://did:web:localhost/click.aligned.chat.session/3mbfvo2mfxkfk";
+    refused(machine.run(&["unpublish", missing, "--yes"]), 1, "is on record");
+    refused(machine.run(&["publish", missing, "--local", "--yes"]), 2, "name its transcript");
+}
+
+// Decisions.
+
+#[test]
+fn a_turn_that_is_not_there() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    for turn in ["0", "5", "99", "18446744073709551615"] {
+        refused(machine.run(&["show", &file, "--turn", turn]), 2, &format!("has 4 turns; there is no turn {turn}"));
+    }
+    for turn in ["x", "-1", "1.5", "18446744073709551616", ""] {
+        refused(machine.run(&["show", &file, &format!("--turn={turn}")]), 2, "--turn");
+    }
+    for turns in ["99", "1,99", "1-99", "3-18446744073709551615"] {
+        refused(machine.run(&["decide", &file, "--withhold", turns]), 2, "has 4 turns; there is no turn");
+        refused(machine.run(&["decide", &file, "--publish", turns]), 2, "has 4 turns; there is no turn");
+    }
+    for turns in ["0", "3-1", "a", "1,,2", ""] {
+        refused(machine.run(&["decide", &file, &format!("--withhold={turns}")]), 2, "--withhold");
+    }
+    assert_eq!(machine.ok(&["decide", &file, "--json"]).json()["withheld"], json!([]), "nothing was decided by it");
+}
+
+#[test]
+fn a_finding_that_is_not_there() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", with_secret());
+    for id in ["0", "3", "99"] {
+        let run = machine.run(&["decide", &file, "--allow", id, "--withhold", "1"]);
+        refused(run, 2, &format!("there is no finding {id}; `scan` lists 2"));
+    }
+    let stand = machine.ok(&["decide", &file, "--json"]).json();
+    assert_eq!((&stand["undecided"], &stand["withheld"]), (&json!(2), &json!([])), "all of it or nothing");
+    machine.run(&["decide", &file, "--because", "why not"]).ends_with(2);
+}
+
+#[test]
+fn a_text_to_cover_that_is_not_there() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    for text in ["quite another", "", "OLDER"] {
+        let err =
+            refused(machine.run(&["decide", &file, "--cover", text]), 1, "nothing in this conversation reads like");
+        assert!(text.is_empty() || !err.contains(text), "what is to be covered is not repeated: {err}");
+    }
+    assert_eq!(machine.ok(&["decide", &file, "--json"]).json()["coveredWords"], 0);
+    assert_eq!(machine.ok(&["decide", &file, "--cover", "older", "--json"]).json()["coveredWords"], 1);
+}
+
+#[test]
+fn holding_everything_back_publishes_nothing() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    machine.ok(&["decide", &file, "--withhold", "1-4"]);
+    let err = refused(machine.run(&["publish", &file, "--local", "--yes"]), 1, "every turn is held back");
+    assert!(err.contains("--publish"), "what to do next: {err}");
+    assert_eq!(machine.ok(&["published", "--json"]).json(), json!({"published": []}));
+}
+
+// The data folder.
+
+#[test]
+fn a_data_folder_that_cannot_be_written() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let in_the_way = machine.file("in-the-way", "a file");
+    for home in [in_the_way.clone(), format!("{in_the_way}/below")] {
+        for args in [&["scan", &file][..], &["published"], &["accounts"], &["serve", "--listen", "127.0.0.1:0"]] {
+            let run = finished(machine.command(args).env("ONRECORD_HOME", &home));
+            refused(run, 1, &format!("the data folder {home} cannot be used"));
+        }
+    }
+}
+
+#[test]
+fn without_a_data_folder_the_platforms_is_used() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    finished(machine.command(&["scan", &file]).env_remove("ONRECORD_HOME")).ends_with(0);
+    let database = files(&machine.path("home")).into_iter().any(|(path, _)| path.ends_with("onrecord/onrecord.db"));
+    assert!(database, "{:?}", files(&machine.path("home")).iter().map(|(p, _)| p).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_database_that_another_process_holds() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", with_secret());
+    machine.ok(&["decide", &file, "--cover-findings"]);
+    let other = rusqlite::Connection::open(machine.data().join("onrecord.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let locked = "the database is locked by another process";
+    let err = refused(machine.run(&["publish", &file, "--local", "--yes"]), 1, locked);
+    assert!(err.contains("run this again"), "what to do next: {err}");
+    // Looking on is no writing.
+    machine.ok(&["published"]);
+    other.execute_batch("ROLLBACK").unwrap();
+    machine.ok(&["publish", &file, "--local", "--yes"]);
+    assert_eq!(machine.ok(&["published", "--json"]).json()["published"][0]["records"], 5);
+}
+
+#[test]
+fn a_database_that_is_none() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    machine.file("data/onrecord.db", "this is no database, and it is longer than the header of one: ".repeat(20));
+    let before = fs::read(machine.data().join("onrecord.db")).unwrap();
+    refused(machine.run(&["scan", &file]), 1, "database");
+    assert_eq!(fs::read(machine.data().join("onrecord.db")).unwrap(), before, "it is not touched");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_under_the_output() {
+    let machine = Machine::new();
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for args in [&["show", "examples/pi.jsonl"][..], &["completions", "bash"], &["accounts", "--json"]] {
+        let output = machine.command(args).stdout(full()).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(err.contains("cannot write the output: No space left on device"), "{err}");
+    }
+}
+
+#[test]
+fn a_preview_folder_that_cannot_be_written() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let in_the_way = machine.file("in-the-way", "a file");
+    refused(machine.run(&["preview", &file, "--out", &in_the_way]), 1, "in-the-way");
+}
+
+// Publishing.
+
+#[test]
+fn without_an_account_it_says_how_to_sign_in() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let err = refused(machine.run(&["publish", &file, "--yes"]), 4, "no account is signed in");
+    assert!(err.contains("onrecord login HANDLE --app-password"), "{err}");
+    let run = machine.run(&["publish", &file, "--account", "dana.example", "--yes"]);
+    let err = refused(run, 4, "dana.example is not signed in");
+    assert!(err.contains("onrecord login dana.example"), "{err}");
+    refused(machine.run(&["logout"]), 4, "no account is signed in");
+    let at = "at://dana.example/click.aligned.chat.session/3mbfvo2mfxkfk";
+    refused(machine.run(&["unpublish", at, "--yes"]), 4, "dana.example is not signed in");
+    machine.run(&["publish", &file, "--local", "--account", "dana.example"]).ends_with(2);
+}
+
+#[test]
+fn without_a_terminal_it_asks_nothing_and_names_the_flag() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    // Somebody's `yes |` is no answer to a question that was never asked.
+    for input in [&b""[..], b"y\ny\ny\n"] {
+        let run = machine.run_with_input(&["publish", &file, "--local"], input).ends_with(2);
+        assert!(run.err.contains("standard input is no terminal") && run.err.contains("add --yes"), "{}", run.err);
+        assert_eq!(machine.ok(&["published", "--json"]).json(), json!({"published": []}));
+    }
+    machine.ok(&["publish", &file, "--local", "--yes"]);
+    for input in [&b""[..], b"y\n"] {
+        let run = machine.run_with_input(&["unpublish", SESSION], input).ends_with(2);
+        assert!(run.err.contains("add --yes"), "{}", run.err);
+        assert_eq!(machine.ok(&["published", "--json"]).json()["published"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn undecided_findings_stop_everything_and_are_not_printed() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", with_secret());
+    let out = machine.path("out");
+    let out = out.to_str().unwrap();
+    for args in [
+        &["scan", &file][..],
+        &["scan", &file, "--json"],
+        &["preview", &file, "--out", out],
+        &["publish", &file, "--local", "--yes"],
+        &["publish", &file, "--local", "--yes", "--json"],
+        &["publish", &file, "--local", "--dry-run"],
+        &["publish", &file, "--local", "--dry-run", "--json"],
+        &["publish", &file, "--dry-run"],
+    ] {
+        let run = machine.run(args).ends_with(3);
+        for text in [&run.out, &run.err] {
+            assert!(!text.contains(&github_token()), "{args:?}: {text}");
+            assert!(!text.contains(&github_token()[8..20]), "{args:?}: nor the middle of it: {text}");
+        }
+    }
+    assert!(files(machine.path("out").as_path()).is_empty(), "nothing was written");
+    assert_eq!(machine.ok(&["published", "--json"]).json(), json!({"published": []}));
+    for (path, bytes) in machine.stored() {
+        assert!(!contains(&bytes, &github_token()), "{}", path.display());
+    }
+
+    // One of two values decided is not enough.
+    let token = github_token();
+    let other = format!("{}Zz", &token[..token.len() - 2]);
+    let two = claude_code("two", &[("user", &format!("{token} and {other}")), ("assistant", "Two.")]);
+    let two = machine.file("two.jsonl", two);
+    machine.ok(&["decide", &two, "--allow", "1", "--because", "revoked"]);
+    machine.run(&["publish", &two, "--local", "--yes"]).ends_with(3);
+}
+
+#[test]
+fn what_was_found_in_the_title_is_covered_wherever_the_title_is_printed() {
+    let machine = Machine::new();
+    let token = github_token();
+    let file =
+        machine.file("t.jsonl", claude_code("t", &[("user", &format!("Take {token} now")), ("assistant", "Done.")]));
+    for args in [
+        &["decide", &file, "--json"][..],
+        &["decide", &file],
+        &["decide", &file, "--cover-findings"],
+        &["decide", &file, "--json"],
+        &["publish", &file, "--local", "--dry-run"],
+        &["publish", &file, "--local", "--yes"],
+        &["published"],
+        &["published", "--json"],
+    ] {
+        let run = machine.ok(args);
+        assert!(!run.out.contains(&token) && !run.err.contains(&token), "{args:?}: {}", run.out);
+    }
+    assert_eq!(machine.ok(&["published", "--json"]).json()["published"][0]["title"], "Take ███ now");
+}
+
+#[test]
+fn a_secret_at_the_end_of_a_made_title_leaves_no_beginning_of_itself() {
+    let token = github_token();
+    for before in (40..104).step_by(3) {
+        let machine = Machine::new();
+        let prompt = format!("{}{token} is the token, do not show it to anyone", "ab ".repeat(before / 3));
+        let file = machine.file("t.jsonl", claude_code("t", &[("user", &prompt), ("assistant", "I will not.")]));
+        machine.ok(&["decide", &file, "--cover-findings"]);
+        let plan = machine.ok(&["publish", &file, "--local", "--dry-run", "--json"]);
+        assert!(!plan.out.contains(&token[..6]), "{before} bytes before it: {}", plan.json()["writes"][0]);
+    }
+}
+
+#[test]
+fn covered_words_are_gone_from_everything_that_comes_out() {
+    let machine = Machine::new();
+    let word = "Halvorsen & \"Sons\"";
+    let transcript = claude_code(
+        "firm",
+        &[
+            ("user", &format!("Write to {word} about the ship.")),
+            (
+                "assistant",
+                &format!("Dear {word},\n\nthe ship is late. https://x.example/?q=Halvorsen%20%26%20%22Sons%22"),
+            ),
+        ],
+    );
+    let file = machine.file("firm.jsonl", transcript);
+    let out = machine.path("out");
+    for args in [
+        &["decide", &file, "--cover", word][..],
+        &["decide", &file, "--json"],
+        &["preview", &file, "--out", out.to_str().unwrap()],
+        &["publish", &file, "--local", "--dry-run", "--json"],
+        &["publish", &file, "--local", "--yes"],
+        &["published", "--json"],
+    ] {
+        let run = machine.ok(args);
+        assert!(!run.out.contains("Halvorsen") && !run.err.contains("Halvorsen"), "{args:?}: {}", run.out);
+    }
+    for (path, bytes) in files(&out) {
+        assert!(!contains(&bytes, "Halvorsen"), "{}", path.display());
+    }
+}
+
+// Output.
+
+#[test]
+fn a_closed_output_ends_it_quietly() {
+    let machine = Machine::new();
+    // More than a pipe holds, and less.
+    for args in [&["show", "examples/pi.jsonl", "--json"][..], &["completions", "zsh"], &["accounts", "--json"]] {
+        let mut child = machine.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_takes_one_line_is_enough() {
+    let machine = Machine::new();
+    let mut child =
+        machine.command(&["show", "examples/pi.jsonl"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "Docs build from nine minutes to forty seconds\n");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn publishing_goes_on_when_nobody_reads_its_output() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let args = ["publish", &file, "--local", "--yes", "--json"];
+    let mut child = machine.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    assert_eq!(machine.ok(&["published", "--json"]).json()["published"][0]["records"], 5);
+}
+
+/// Text with every control character, the sequences that a terminal obeys among them.
+fn with_controls() -> String {
+    let all: String = (0..0xA0).filter_map(char::from_u32).filter(|c| c.is_control()).collect();
+    let said = format!("red: \u{1b}[31m title: \u{1b}]0;owned\u{7} all: {all} end\r\nof it");
+    claude_code(
+        "\u{1b}[2J-id",
+        &[("user", &said), ("assistant", &said), ("user", "Take it back."), ("assistant", &said)],
+    )
+}
+
+#[track_caller]
+fn without_controls(out: &str) {
+    let found = out.chars().find(|c| c.is_control() && *c != '\n' && *c != '\t');
+    assert_eq!(found, None, "{out:?}");
+}
+
+#[test]
+fn control_characters_of_a_transcript_never_reach_the_terminal() {
+    let machine = Machine::new();
+    let file = machine.file("home/.claude/projects/-work/controls.jsonl", with_controls());
+    for args in [
+        &["show", &file][..],
+        &["show", &file, "--format", "markdown"],
+        &["show", &file, "--turn", "1"],
+        &["sessions"],
+        &["scan", &file],
+        &["decide", &file],
+        &["publish", &file, "--local", "--dry-run"],
+        &["publish", &file, "--local", "--yes"],
+        &["published"],
+        &["unpublish", &file, "--yes"],
+    ] {
+        let run = machine.ok(args);
+        without_controls(&run.out);
+        without_controls(&run.err);
+    }
+    assert!(machine.ok(&["show", &file]).out.contains("end\nof it"), "a line break of Windows is a line break");
+    // JSON escapes them, and gives them whole.
+    let shown = machine.ok(&["show", &file, "--json"]);
+    without_controls(&shown.out);
+    assert!(shown.json()["turns"][0]["text"].as_str().unwrap().contains("\u{1b}]0;owned\u{7}"));
+}
+
+#[test]
+fn control_characters_of_names_never_reach_the_terminal() {
+    let machine = Machine::new();
+    let name = "a\u{1b}[31m\u{7}b";
+    for args in [["show", name], ["unpublish", name], ["lexicon", "validate"]] {
+        let rest: &[&str] = if args[0] == "lexicon" { &[name] } else { &[] };
+        let run = machine.run(&[&args[..], rest].concat());
+        assert!(run.code != 0);
+        without_controls(&run.err);
+    }
+    let file = machine.file(&format!("{name}.jsonl"), "nothing");
+    let run = machine.run(&["show", &file]).ends_with(1);
+    without_controls(&run.err);
+}
+
+#[test]
+fn there_is_no_colour_in_a_pipe() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", with_secret());
+    for args in [
+        &["show", &file][..],
+        &["scan", &file],
+        &["publish", &file, "--local", "--dry-run"],
+        &["show", "nothing"],
+        &["--help"],
+        &["show"],
+    ] {
+        let run = machine.run(args);
+        assert!(!run.out.contains('\u{1b}') && !run.err.contains('\u{1b}'), "{args:?}: {:?}", run.out);
+    }
+}
+
+#[test]
+fn on_a_terminal_there_is_colour_unless_it_is_not_wanted() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let command = format!("{} show {file}", env!("CARGO_BIN_EXE_onrecord"));
+    let on_terminal = |no_color: Option<&str>| {
+        let mut script = Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).env_clear().stdin(Stdio::null());
+        script.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("TERM", "xterm").env("SHELL", "/bin/sh");
+        script.env("HOME", machine.path("home")).env("ONRECORD_HOME", machine.data()).env("TZ", "UTC");
+        if let Some(value) = no_color {
+            script.env("NO_COLOR", value);
+        }
+        script.output()
+    };
+    match on_terminal(None) {
+        Ok(output) if output.status.success() => assert!(contains(&output.stdout, "\u{1b}[1m"), "{output:?}"),
+        other => {
+            eprintln!("skipped: no `script` to make a terminal with ({other:?})");
+            return;
+        }
+    }
+    let plain = on_terminal(Some("1")).unwrap();
+    assert!(!contains(&plain.stdout, "\u{1b}["), "{plain:?}");
+    assert!(contains(&plain.stdout, "Which of the two is older?"));
+    assert!(contains(&on_terminal(Some("")).unwrap().stdout, "\u{1b}[1m"), "an empty NO_COLOR says nothing");
+}
+
+#[test]
+fn quiet_leaves_data_and_errors() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let whole = harmless();
+    let damaged = machine.file("damaged.jsonl", &whole[..whole.len() - 40]);
+    for args in [
+        &["show", &damaged][..],
+        &["sessions"],
+        &["decide", &file, "--cover-findings"],
+        &["preview", &file],
+        &["publish", &file, "--dry-run"],
+        &["publish", &file, "--local", "--yes"],
+        &["published"],
+        &["accounts"],
+        &["unpublish", "--all", "--yes"],
+        &["unpublish", "--all", "--yes"],
+    ] {
+        let run = machine.ok(&[args, &["--quiet"]].concat());
+        assert_eq!(run.err, "", "{args:?}");
+        let loud = machine.ok(&["show", &damaged]);
+        assert_ne!(loud.err, "", "there would be something to say");
+    }
+    let run = machine.run(&["show", "nothing", "-q"]).ends_with(1);
+    assert!(run.err.starts_with("error: "), "an error is said all the same");
+}
+
+// Usage.
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_so_on_standard_error() {
+    let machine = Machine::new();
+    for args in [
+        &[][..],
+        &["nonsense"],
+        &["show"],
+        &["show", "a", "b"],
+        &["show", "a", "--format", "yaml"],
+        &["show", "a", "--harness", "nobody"],
+        &["show", "a", "--nonsense"],
+        &["publish", "a", "--as", "nonsense"],
+        &["publish", "a", "--grain", "word"],
+        &["unpublish"],
+        &["unpublish", "a", "--all"],
+        &["sessions", "--since", "yesterday"],
+        &["serve", "--listen", "here"],
+        &["completions", "nonsense"],
+        &["lexicon"],
+        &["lexicon", "validate"],
+        &["login"],
+        &["decide", "a", "--allow", "x"],
+    ] {
+        let run = machine.run(args).ends_with(2);
+        assert!(run.out.is_empty(), "{args:?}: {}", run.out);
+        assert!(!run.err.is_empty(), "{args:?}");
+    }
+    assert!(machine.stored().is_empty(), "wrong usage leaves no data folder behind");
+}
+
+#[test]
+fn bad_values_in_the_environment_are_named() {
+    let machine = Machine::new();
+    let run = |variable: &str, value: &str, args: &[&str]| finished(machine.command(args).env(variable, value));
+    let login = ["login", "dana.example", "--app-password"];
+    refused(run("ONRECORD_PLC_URL", "not a url", &login), 2, "ONRECORD_PLC_URL is not usable");
+    refused(run("ONRECORD_RESOLVER_URL", "::", &login), 2, "ONRECORD_RESOLVER_URL is not usable");
+    refused(run("ONRECORD_LOG", "[[[", &["accounts"]), 2, "ONRECORD_LOG is not usable");
+}
+
+#[test]
+fn help_and_version_are_data() {
+    let machine = Machine::new();
+    for args in
+        [&["--help"][..], &["-h"], &["show", "--help"], &["lexicon", "validate", "--help"], &["--version"], &["-V"]]
+    {
+        let run = machine.ok(args);
+        assert!(!run.out.is_empty() && run.err.is_empty(), "{args:?}");
+    }
+    assert_eq!(machine.ok(&["--version"]).out, format!("onrecord {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(machine.stored().is_empty(), "asking for help leaves no data folder behind");
+}
+
+#[test]
+fn completions_know_every_command() {
+    let machine = Machine::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = machine.ok(&["completions", shell]).out;
+        for word in ["publish", "unpublish", "cover-findings", "lexicon", "validate"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}
+
+#[test]
+fn a_manual_page_is_written_for_every_command() {
+    let machine = Machine::new();
+    let folder = machine.path("man");
+    machine.ok(&["man", "--out", folder.to_str().unwrap()]);
+    let names: Vec<_> = files(&folder).into_iter().map(|(p, _)| p.file_name().unwrap().to_owned()).collect();
+    for name in ["onrecord.1", "onrecord-show.1", "onrecord-publish.1", "onrecord-lexicon-validate.1"] {
+        assert!(names.iter().any(|n| n == name), "{name} is not among {names:?}");
+    }
+    for (path, page) in files(&folder) {
+        assert!(contains(&page, ".TH"), "{}", path.display());
+    }
+    let in_the_way = machine.file("in-the-way", "a file");
+    refused(machine.run(&["man", "--out", &in_the_way]), 1, "in-the-way");
+}
+
+#[test]
+fn records_that_cannot_be_validated() {
+    let machine = Machine::new();
+    refused(machine.run(&["lexicon", "validate", "missing.json"]), 1, "missing.json: No such file");
+    let broken = machine.file("broken.json", "{\"$type\": ");
+    refused(machine.run(&["lexicon", "validate", &broken]), 1, "broken.json");
+    let unknown = machine.file("unknown.json", r#"{"$type": "com.example.nothing"}"#);
+    refused(machine.run(&["lexicon", "validate", &unknown]), 1, "com.example.nothing");
+    let empty = machine.path("empty");
+    fs::create_dir(&empty).unwrap();
+    let args = ["lexicon", "validate", &unknown, "--lexicons", empty.to_str().unwrap()];
+    refused(machine.run(&args), 1, "there is no lexicon in this folder");
+    let lexicon = json!({"lexicon": 1, "id": "com.example.nothing", "defs": {"main": {
+        "type": "record", "key": "tid", "record": {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
+    }}});
+    machine.file("lexicons/nothing.json", lexicon.to_string());
+    let folder = text(&machine.path("lexicons"));
+    let checked = machine.run(&["lexicon", "validate", &unknown, "--lexicons", &folder, "--json"]).ends_with(3).json();
+    assert_eq!(checked["nsid"], "com.example.nothing");
+    assert_eq!(checked["violations"].as_array().map(Vec::len), Some(1));
+    let input = br#"{"$type": "com.example.nothing", "a": 1}"#;
+    let valid = machine.run_with_input(&["lexicon", "validate", "-", "--lexicons", &folder], input).ends_with(0);
+    assert_eq!(valid.out, "valid com.example.nothing\n");
+}
+
+#[test]
+fn a_log_never_holds_what_was_said() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", with_secret());
+    for args in [&["scan", &file][..], &["decide", &file, "--cover-findings"], &["publish", &file, "--local", "--yes"]]
+    {
+        let run = finished(machine.command(args).env("ONRECORD_LOG", "trace"));
+        assert!(!run.err.contains(&github_token()), "{}", run.err);
+        assert!(!run.err.contains("Push the branch"), "{}", run.err);
+    }
+    let _: Value = machine.ok(&["published", "--json"]).json();
+    assert!(fs::metadata(common::root().join(example("pi"))).is_ok());
+}
