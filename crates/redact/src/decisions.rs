@@ -11,7 +11,7 @@ const VERSION: u32 = 1;
 
 /// The author's decisions on one conversation.
 ///
-/// Findings are kept by rule and fingerprint, words to cover by keyed hashes (see the `words` module): the
+/// Findings are kept by rule and fingerprint, words to cover by keyed hashes of their forms: the
 /// value of either stands nowhere in here. Title and description are the author's own public text and do stand here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]

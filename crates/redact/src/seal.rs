@@ -18,7 +18,21 @@ const ROUNDS: usize = 16;
 
 /// A conversation as its author decided to publish it: turns held back are empty, bars stand over what is covered.
 ///
-/// [`seal`] is the only way to one. There is no constructor:
+/// [`seal`] is the only way to one:
+///
+/// ```
+/// # fn main() -> Result<(), onrecord_redact::Error> {
+/// use onrecord_redact::{Decisions, Draft, FingerprintKey, Rules, seal};
+///
+/// let draft = Draft { title: Some("Hello".into()), description: None, created_at: Default::default(), turns: vec![] };
+/// let key = FingerprintKey::from_bytes([0; 32]);
+/// let reviewed = seal(&draft, &Rules::builtin()?, &Decisions::default(), &key)?;
+/// assert_eq!(reviewed.title(), Some("Hello"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// There is no constructor:
 ///
 /// ```compile_fail
 /// let forged = onrecord_redact::Reviewed { title: None };

@@ -3,7 +3,8 @@
 //! A workspace file must not hold what its author wants hidden. So for each form of a word (as it is, JSON-escaped, in base64
 //! and so on) three things are kept, all under the workspace's secret key:
 //!
-//! 1. a rolling hash of its first bytes (at most eight): one pass of Rabin–Karp over a text proposes places;
+//! 1. eighteen bits of a keyed hash of its first bytes (at most eight): one pass of Rabin–Karp over a text proposes places,
+//!    and so few bits give nothing away;
 //! 2. the HMAC of the shortest prefix that is to be covered: it says whether the place is one;
 //! 3. the HMAC of the whole form: it says whether all of it stands there.
 //!
@@ -19,7 +20,17 @@ use crate::{
     text::{Squeezed, part},
 };
 
-const WINDOW: usize = 8;
+/// Bits of the hash that proposes places: the table of all of them fits into the fastest cache.
+const ANCHOR_BITS: u32 = 18;
+
+/// How many of a form's first bytes are hashed: few different lengths, so that one pass serves all forms.
+fn window(min: usize) -> usize {
+    match min {
+        8.. => 8,
+        4.. => 4,
+        short => short,
+    }
+}
 
 /// A word to cover, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +49,8 @@ pub(crate) struct KeyedForm {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     spaces: Vec<usize>,
     run_on: StoredRunOn,
-    /// Rolling hash of the first bytes, masked.
-    anchor: u64,
+    /// Hash of the first bytes, masked.
+    anchor: u32,
     prefix: Fingerprint,
     whole: Fingerprint,
 }
@@ -54,8 +65,8 @@ enum StoredRunOn {
 
 impl Word {
     pub(crate) fn new(key: &FingerprintKey, value: &str) -> Self {
-        let rolling = Rolling::new(key);
-        let forms = forms::of(value, 0, RunOn::No).iter().map(|form| keyed(key, &rolling, form)).collect();
+        let anchors = Anchors::new(key);
+        let forms = forms::of(value, 0, RunOn::No).iter().map(|form| keyed(key, &anchors, form)).collect();
         Self { id: Self::name(key, value), forms }
     }
 
@@ -64,9 +75,9 @@ impl Word {
     }
 }
 
-fn keyed(key: &FingerprintKey, rolling: &Rolling, form: &Form) -> KeyedForm {
+fn keyed(key: &FingerprintKey, anchors: &Anchors, form: &Form) -> KeyedForm {
     let prefix = Fingerprint::from_mac(key.mac("prefix", part(&form.bytes, 0, form.min)));
-    let window = form.min.min(WINDOW);
+    let first = part(&form.bytes, 0, window(form.min));
     KeyedForm {
         length: form.bytes.len(),
         min: form.min,
@@ -76,51 +87,43 @@ fn keyed(key: &FingerprintKey, rolling: &Rolling, form: &Form) -> KeyedForm {
             RunOn::Base64 => StoredRunOn::Base64,
             RunOn::Hex => StoredRunOn::Hex,
         },
-        anchor: rolling.hash(part(&form.bytes, 0, window)) ^ mask(key, &prefix),
+        anchor: anchors.of(first) ^ mask(key, &prefix),
         prefix,
         whole: Fingerprint::from_mac(key.mac("form", &form.bytes)),
     }
 }
 
-/// Hides the arithmetic of the rolling hash.
-fn mask(key: &FingerprintKey, prefix: &Fingerprint) -> u64 {
-    first_eight(&key.mac("mask", prefix.as_bytes()))
+/// Makes equal beginnings unequal in the file.
+fn mask(key: &FingerprintKey, prefix: &Fingerprint) -> u32 {
+    top_bits(first_eight(&key.mac("mask", prefix.as_bytes())))
 }
 
 fn first_eight(mac: &[u8; 32]) -> u64 {
     mac.iter().take(8).fold(0, |n, b| n << 8 | u64::from(*b))
 }
 
-/// A polynomial hash modulo 2⁶⁴ at a secret odd point.
-struct Rolling {
-    point: u64,
+fn top_bits(n: u64) -> u32 {
+    u32::try_from(n >> (64 - ANCHOR_BITS)).unwrap_or_default()
 }
 
-impl Rolling {
+/// A multiplicative hash of up to eight bytes under a secret factor.
+struct Anchors {
+    factor: u64,
+    offset: u64,
+}
+
+impl Anchors {
     fn new(key: &FingerprintKey) -> Self {
-        Self { point: first_eight(&key.mac("point", &[])) | 1 }
+        Self { factor: first_eight(&key.mac("factor", &[])) | 1, offset: first_eight(&key.mac("offset", &[])) }
     }
 
-    fn push(&self, hash: u64, byte: u8) -> u64 {
-        hash.wrapping_mul(self.point).wrapping_add(u64::from(byte) + 1)
+    /// The hash of the bytes of `block`, the first of them lowest, zeros above the last.
+    fn of_block(&self, block: u64) -> u32 {
+        top_bits((block ^ self.offset).wrapping_mul(self.factor))
     }
 
-    fn hash(&self, bytes: &[u8]) -> u64 {
-        bytes.iter().fold(0, |hash, byte| self.push(hash, *byte))
-    }
-
-    /// Calls `at` with each place and the hash of the `window` bytes there.
-    fn roll(&self, bytes: &[u8], window: usize, mut at: impl FnMut(usize, u64)) {
-        let Some(first) = bytes.get(..window) else { return };
-        let oldest = (1..window).fold(1_u64, |power, _| power.wrapping_mul(self.point));
-        let mut hash = self.hash(first);
-        at(0, hash);
-        let entering = bytes.get(window..).unwrap_or_default();
-        for (place, (leaving, entering)) in bytes.iter().zip(entering).enumerate() {
-            hash = hash.wrapping_sub((u64::from(*leaving) + 1).wrapping_mul(oldest));
-            hash = self.push(hash, *entering);
-            at(place + 1, hash);
-        }
+    fn of(&self, bytes: &[u8]) -> u32 {
+        self.of_block(bytes.iter().take(8).rev().fold(0, |n, b| n << 8 | u64::from(*b)))
     }
 }
 
@@ -135,48 +138,72 @@ pub(crate) struct Place {
 /// All words, ready to be found.
 pub(crate) struct WordFinder {
     key: FingerprintKey,
-    rolling: Rolling,
+    anchors: Anchors,
     forms: Vec<KeyedForm>,
-    /// By length of the window: the forms, by the hash of their first bytes.
-    windows: Vec<(usize, HashMap<u64, Vec<usize>>)>,
+    windows: Vec<Window>,
+}
+
+/// The forms whose first bytes are hashed at one length.
+struct Window {
+    length: usize,
+    /// One bit for each hash that a form has.
+    likely: Vec<u64>,
+    by_hash: HashMap<u32, Vec<usize>>,
+}
+
+impl Window {
+    fn is_likely(&self, hash: u32) -> bool {
+        let word = usize::try_from(hash / 64).unwrap_or_default();
+        self.likely.get(word).is_some_and(|bits| bits >> (hash % 64) & 1 == 1)
+    }
 }
 
 impl WordFinder {
     pub(crate) fn new(key: &FingerprintKey, words: &[Word]) -> Self {
         let forms: Vec<_> = words.iter().flat_map(|w| w.forms.iter().cloned()).filter(|f| f.min > 0).collect();
-        let mut windows: Vec<(usize, HashMap<u64, Vec<usize>>)> = Vec::new();
+        let mut windows: Vec<Window> = Vec::new();
         for (index, form) in forms.iter().enumerate() {
-            let length = form.min.min(WINDOW);
-            if !windows.iter().any(|(l, _)| *l == length) {
-                windows.push((length, HashMap::new()));
+            let length = window(form.min);
+            if !windows.iter().any(|w| w.length == length) {
+                windows.push(Window { length, likely: vec![0; 1 << (ANCHOR_BITS - 6)], by_hash: HashMap::new() });
             }
-            for (_, by_hash) in windows.iter_mut().filter(|(l, _)| *l == length) {
-                by_hash.entry(form.anchor ^ mask(key, &form.prefix)).or_default().push(index);
+            let hash = form.anchor ^ mask(key, &form.prefix);
+            for window in windows.iter_mut().filter(|w| w.length == length) {
+                window.by_hash.entry(hash).or_default().push(index);
+                let word = usize::try_from(hash / 64).unwrap_or_default();
+                if let Some(bits) = window.likely.get_mut(word) {
+                    *bits |= 1 << (hash % 64);
+                }
             }
         }
-        Self { key: key.duplicate(), rolling: Rolling::new(key), forms, windows }
+        Self { key: key.duplicate(), anchors: Anchors::new(key), forms, windows }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
+    /// Appends the places where words stand in `text`.
     pub(crate) fn find(&self, text: &Squeezed, places: &mut Vec<Place>) {
-        for (window, by_hash) in &self.windows {
-            // Nearly every place fails here, so the table of hashes has a small, fast one before it.
-            let mut likely = [false; 1024];
-            for hash in by_hash.keys() {
-                if let Some(flag) = likely.get_mut(slot(*hash)) {
-                    *flag = true;
-                }
-            }
-            self.rolling.roll(&text.bytes, *window, |at, hash| {
-                if likely.get(slot(hash)).copied().unwrap_or(true)
-                    && let Some(indexes) = by_hash.get(&hash)
+        for window in &self.windows {
+            let keep = u64::MAX >> (64 - 8 * window.length.clamp(1, 8));
+            let mut propose = |at: usize, block: u64| {
+                let hash = self.anchors.of_block(block & keep);
+                if window.is_likely(hash)
+                    && let Some(indexes) = window.by_hash.get(&hash)
                 {
                     places.extend(indexes.iter().filter_map(|i| self.verify(self.forms.get(*i)?, text, at)));
                 }
-            });
+            };
+            let mut next = 0;
+            for (at, block) in text.bytes.windows(8).enumerate() {
+                propose(at, block.try_into().map(u64::from_le_bytes).unwrap_or_default());
+                next = at + 1;
+            }
+            for at in next..text.bytes.len() {
+                let rest = text.bytes.get(at..).unwrap_or_default();
+                propose(at, rest.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)));
+            }
         }
     }
 
@@ -196,8 +223,4 @@ impl WordFinder {
         };
         Some(Place { at, length: if complete { form.length } else { form.min }, complete, run_on })
     }
-}
-
-fn slot(hash: u64) -> usize {
-    usize::try_from(hash >> 54).unwrap_or_default()
 }
