@@ -22,6 +22,12 @@ pub struct Violation {
     pub message: String,
 }
 
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} ({})", self.path, self.message, self.rule)
+    }
+}
+
 /// What a record's JSON text was found to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Checked {
