@@ -164,7 +164,7 @@ fn a_cut_inside_a_code_block_is_mended() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn no_text_writes_a_tag_or_an_address_of_its_own(text in "(?s).{0,120}") {
