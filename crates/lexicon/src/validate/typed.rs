@@ -40,9 +40,7 @@ impl Catalog {
                 continue;
             };
             seen |= 1_u64.checked_shl(u32::try_from(i).unwrap_or(u32::MAX)).unwrap_or_default();
-            if let View::Null = member.view()
-                && !matches!(property.check, Check::Null | Check::Any)
-            {
+            if matches!(member.view(), View::Null) && !self.takes_null(&property.check) {
                 if !property.nullable {
                     sink.report(&at.name(name), Rule::Null, || "this member may not be null".into())?;
                 }
@@ -60,6 +58,14 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+
+    fn takes_null(&self, check: &Check) -> bool {
+        match check {
+            Check::Null | Check::Any => true,
+            Check::Def(id) => self.def(*id).is_some_and(|def| matches!(def.check, Check::Null | Check::Any)),
+            _ => false,
+        }
     }
 
     pub(super) fn array<'v, D: Data<'v>, S: Sink>(
