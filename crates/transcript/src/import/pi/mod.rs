@@ -107,7 +107,7 @@ impl Session {
         let parent = match object.get("parentId") {
             None => Parent::Previous,
             Some(raw) if raw.get() == "null" => Parent::Root,
-            Some(_) => object.str("parentId").map_or(Parent::Previous, |id| Parent::Id(id.into_owned())),
+            Some(_) => object.str("parentId").map_or(Parent::Previous, Parent::Id),
         };
         let id = object.str("id").filter(|id| !id.is_empty()).map(Into::into);
         self.tree.push(id, &parent, content);

@@ -1,16 +1,16 @@
 //! A file of entries as a tree, and one branch of it.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 /// What an entry says of the one before it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Parent {
+pub(super) enum Parent<'a> {
     /// Nothing: the first version's files are a line, and some programs append without ids.
     Previous,
     /// It is the first.
     Root,
     /// This one's id.
-    Id(String),
+    Id(Cow<'a, str>),
 }
 
 /// Entries in the order of the file. An entry's parent is always an earlier one, so no walk can loop.
@@ -37,12 +37,12 @@ impl<T> Default for Tree<T> {
 impl<T> Tree<T> {
     /// Adds the next entry. One whose parent is not in the file comes after the entry before it: the
     /// parent's line was most likely damaged, and that must not cost the conversation up to there.
-    pub(super) fn push(&mut self, id: Option<String>, parent: &Parent, content: T) {
+    pub(super) fn push(&mut self, id: Option<String>, parent: &Parent<'_>, content: T) {
         let previous = self.nodes.len().checked_sub(1);
         let parent = match parent {
             Parent::Root => None,
             Parent::Previous => previous,
-            Parent::Id(parent) => self.by_id.get(parent).copied().or_else(|| {
+            Parent::Id(parent) => self.by_id.get(parent.as_ref()).copied().or_else(|| {
                 self.orphans += 1;
                 previous
             }),
@@ -106,7 +106,7 @@ impl<T> Tree<T> {
 mod tests {
     use super::*;
 
-    fn tree(entries: &[(Option<&str>, Parent)]) -> Tree<usize> {
+    fn tree(entries: &[(Option<&str>, Parent<'_>)]) -> Tree<usize> {
         let mut tree = Tree::default();
         for (index, (id, parent)) in entries.iter().enumerate() {
             tree.push(id.map(str::to_owned), parent, index);
@@ -114,8 +114,8 @@ mod tests {
         tree
     }
 
-    fn id(id: &str) -> Parent {
-        Parent::Id(id.to_owned())
+    fn id(id: &str) -> Parent<'_> {
+        Parent::Id(Cow::Borrowed(id))
     }
 
     fn contents(branch: impl Iterator<Item = (Option<String>, usize)>) -> Vec<usize> {
