@@ -36,12 +36,8 @@ pub fn project(conversation: &Conversation) -> (Draft, Vec<Loss>) {
                 .collect(),
         });
     }
-    let draft = Draft {
-        title: conversation.title.clone(),
-        description: None,
-        created_at: conversation.created_at,
-        turns,
-    };
+    let draft =
+        Draft { title: conversation.title.clone(), description: None, created_at: conversation.created_at, turns };
     let lost = [("reasoning", reasoning), ("tool output", outputs), ("image", images)]
         .into_iter()
         .filter(|&(_, count)| count > 0)

@@ -146,9 +146,7 @@ impl Workspace {
         let mut rows = query.query([did.as_str()])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let (remaining, reset): (Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?);
-        Ok(remaining
-            .and_then(|r| u64::try_from(r).ok())
-            .zip(reset.and_then(|r| Timestamp::from_second(r).ok())))
+        Ok(remaining.and_then(|r| u64::try_from(r).ok()).zip(reset.and_then(|r| Timestamp::from_second(r).ok())))
     }
 }
 

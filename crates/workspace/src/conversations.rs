@@ -52,9 +52,8 @@ impl Workspace {
             self.db.query_row("SELECT decisions FROM conversation WHERE id = ?1", [id.0], |row| row.get(0))?;
         match json {
             None => Ok(Decisions::default()),
-            Some(json) => {
-                serde_json::from_str(&json).map_err(|_| Error::Corrupt { what: "the decisions about this conversation" })
-            }
+            Some(json) => serde_json::from_str(&json)
+                .map_err(|_| Error::Corrupt { what: "the decisions about this conversation" }),
         }
     }
 

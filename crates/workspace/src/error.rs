@@ -80,7 +80,9 @@ pub enum Error {
         theirs: Cid,
     },
     /// The writes did not all go through, after several tries.
-    #[error("{written} of {total} writes are done, then the server failed: {source}. Run this again to finish the rest")]
+    #[error(
+        "{written} of {total} writes are done, then the server failed: {source}. Run this again to finish the rest"
+    )]
     Interrupted {
         /// Writes known to have taken effect in this run.
         written: usize,

@@ -48,7 +48,8 @@ impl Publication {
     }
 }
 
-const SELECT: &str = "SELECT p.id, p.conversation, c.source_id, p.repo, p.handle, p.rkey, p.published_at, p.taking_back,
+const SELECT: &str =
+    "SELECT p.id, p.conversation, c.source_id, p.repo, p.handle, p.rkey, p.published_at, p.taking_back,
     (SELECT count(*) FROM record r WHERE r.publication = p.id AND r.cid IS NOT NULL),
     (SELECT json ->> 'title' FROM record r WHERE r.publication = p.id AND r.collection = 'click.aligned.chat.session')
     FROM publication p JOIN conversation c ON c.id = p.conversation";
@@ -144,13 +145,7 @@ impl Workspace {
              VALUES (?1, ?2, ?3, ?4, 'click.aligned', ?5)
              ON CONFLICT (conversation, repo) DO UPDATE SET handle = coalesce(excluded.handle, handle), taking_back = 0
              RETURNING id",
-            (
-                conversation.0,
-                repo.as_str(),
-                session.as_str(),
-                handle.map(Handle::as_str),
-                Timestamp::now().to_string(),
-            ),
+            (conversation.0, repo.as_str(), session.as_str(), handle.map(Handle::as_str), Timestamp::now().to_string()),
             |row| row.get(0),
         )?;
         {
@@ -173,17 +168,24 @@ impl Workspace {
     ///
     /// # Errors
     /// The store cannot be written; the repository is then ahead of the ledger, and the next run finds that by listing it.
-    pub fn note_written(&mut self, publication: &Publication, writes: &[Write], rev: Option<&str>) -> Result<(), Error> {
+    pub fn note_written(
+        &mut self,
+        publication: &Publication,
+        writes: &[Write],
+        rev: Option<&str>,
+    ) -> Result<(), Error> {
         let tx = self.db.transaction()?;
         for write in writes {
             let (collection, rkey) = (write.collection.as_str(), write.rkey.as_str());
             match (&write.cid, &write.record) {
-                (Some(cid), Some(json)) => tx.prepare_cached(
-                    "UPDATE record SET cid = ?4, rev = coalesce(?5, rev), json = ?6
+                (Some(cid), Some(json)) => tx
+                    .prepare_cached(
+                        "UPDATE record SET cid = ?4, rev = coalesce(?5, rev), json = ?6
                      WHERE publication = ?1 AND collection = ?2 AND rkey = ?3",
-                )?
-                .execute((publication.id, collection, rkey, cid.as_str(), rev, json.get()))?,
-                _ => tx.prepare_cached("DELETE FROM record WHERE publication = ?1 AND collection = ?2 AND rkey = ?3")?
+                    )?
+                    .execute((publication.id, collection, rkey, cid.as_str(), rev, json.get()))?,
+                _ => tx
+                    .prepare_cached("DELETE FROM record WHERE publication = ?1 AND collection = ?2 AND rkey = ?3")?
                     .execute((publication.id, collection, rkey))?,
             };
         }
@@ -215,8 +217,7 @@ impl Workspace {
     /// # Errors
     /// The store cannot be read.
     pub fn ledger(&self, publication: &Publication) -> Result<HashMap<Place, Option<Cid>>, Error> {
-        let mut query =
-            self.db.prepare_cached("SELECT collection, rkey, cid FROM record WHERE publication = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT collection, rkey, cid FROM record WHERE publication = ?1")?;
         let mut rows = query.query([publication.id])?;
         let mut records = HashMap::new();
         while let Some(row) = rows.next()? {
@@ -291,12 +292,8 @@ impl Workspace {
             }
         }
         let Some((rkey, cid, value)) = session else { return Ok(None) };
-        let (published, unreadable) = aligned::published(
-            &publication.repo,
-            publication.handle.clone(),
-            (rkey, cid, &value),
-            messages,
-        )?;
+        let (published, unreadable) =
+            aligned::published(&publication.repo, publication.handle.clone(), (rkey, cid, &value), messages)?;
         match unreadable.into_iter().next() {
             Some(unreadable) => Err(unreadable.into()),
             None => Ok(Some(published)),

@@ -116,8 +116,10 @@ impl SecretFile {
     fn change(&self, account: &Did, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Error> {
         let mut secrets = self.read(account)?;
         edit(&mut secrets);
-        let error =
-            |e: &dyn fmt::Display| Error::Secrets { account: account.to_string(), why: format!("{}: {e}", self.path.display()) };
+        let error = |e: &dyn fmt::Display| Error::Secrets {
+            account: account.to_string(),
+            why: format!("{}: {e}", self.path.display()),
+        };
         let folder = self.path.parent().unwrap_or(Path::new("."));
         // Made with mode 0600 by the library.
         let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|e| error(&e))?;

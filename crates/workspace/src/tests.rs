@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{
     Error, SHELF, SecretPlace, Workspace,
-    publish::{self, Target, TakeBack},
+    publish::{self, TakeBack, Target},
 };
 
 fn workspace() -> (TempDir, Workspace) {
@@ -260,10 +260,8 @@ async fn two_conversations_of_the_same_moment_have_keys_of_their_own() {
     let outcome = shelve(&mut workspace, &other, &Decisions::default()).await;
     assert_eq!((outcome.created, outcome.updated), (5, 0));
     let publications = workspace.publications().unwrap();
-    let mut keys: Vec<_> = (publications.iter())
-        .flat_map(|p| workspace.published(p).unwrap().unwrap().messages)
-        .map(|m| m.rkey)
-        .collect();
+    let mut keys: Vec<_> =
+        (publications.iter()).flat_map(|p| workspace.published(p).unwrap().unwrap().messages).map(|m| m.rkey).collect();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), 8);

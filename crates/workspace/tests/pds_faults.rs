@@ -1,5 +1,11 @@
 //! Publishing when the network or the PDS fails: the end state is right, or the error says what is and what to do.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail loudly"
+)]
 
 mod support;
 

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use onrecord_lexicon::{Cid, Datetime, Did, Handle, Rkey};
-use onrecord_transcript::{
-    Conversation, Harness, Part, Role, Source, Step, Turn, Warning,
-};
+use onrecord_transcript::{Conversation, Harness, Part, Role, Source, Step, Turn, Warning};
 use serde_json::Value;
 
 use super::{MessageRecord, Published, PublishedMessage, SessionRecord};
@@ -32,8 +30,8 @@ pub fn published(
     messages: impl IntoIterator<Item = (Rkey, Cid, Value)>,
 ) -> Result<(Published, Vec<Unreadable>), Unreadable> {
     let (rkey, cid, value) = session;
-    let session: SessionRecord = serde_json::from_value(value.clone())
-        .map_err(|e| Unreadable { rkey: rkey.clone(), why: e.to_string() })?;
+    let session: SessionRecord =
+        serde_json::from_value(value.clone()).map_err(|e| Unreadable { rkey: rkey.clone(), why: e.to_string() })?;
     let mut unreadable = Vec::new();
     let mut ordered = BTreeMap::new();
     for (rkey, cid, value) in messages {

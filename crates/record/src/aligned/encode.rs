@@ -97,7 +97,12 @@ pub fn encode(
     for turn in reviewed.turns() {
         for (part, message) in (0..).zip(messages(turn, &uri, &mut lost)) {
             let key = (turn.id().to_owned(), part);
-            slots.push(Slot { turn: turn.index(), part, time: turn.created_at(), known: known.turns.get(&key).cloned() });
+            slots.push(Slot {
+                turn: turn.index(),
+                part,
+                time: turn.created_at(),
+                known: known.turns.get(&key).cloned(),
+            });
             pending.push((key, turn.index(), message));
         }
     }

@@ -128,7 +128,8 @@ fn a_withheld_turn_is_bare() {
 fn a_withheld_turn_over_the_limits_is_one_record() {
     let mut decisions = Decisions::default();
     decisions.withhold("turn-1");
-    let encoded = records(&draft(vec![turn(1, Role::User, &"word ".repeat(30_000)), turn(2, Role::User, "x")]), &decisions);
+    let encoded =
+        records(&draft(vec![turn(1, Role::User, &"word ".repeat(30_000)), turn(2, Role::User, "x")]), &decisions);
     assert_eq!(encoded.records.len(), 3);
 }
 
@@ -163,7 +164,8 @@ fn a_text_over_the_limit_becomes_several_records_that_together_are_it() {
     let text = paragraph.repeat(100);
     let mut long = turn(2, Role::Assistant, &text);
     long.steps.push(step("Read", "src/lib.rs", false));
-    let encoded = records(&draft(vec![turn(1, Role::User, "Go on"), long, turn(3, Role::User, "Thanks")]), &Decisions::default());
+    let encoded =
+        records(&draft(vec![turn(1, Role::User, "Go on"), long, turn(3, Role::User, "Thanks")]), &Decisions::default());
     assert_valid(&encoded);
     let values = values(&encoded);
     let parts = &values[2..values.len() - 1];
@@ -248,7 +250,8 @@ fn a_conversation_read_back_says_the_same() {
     agent.steps = (0..120).map(|n| step("Bash", &format!("step {n}"), n == 3)).collect();
     let mut decisions = Decisions::default();
     decisions.withhold("turn-3");
-    let draft = draft(vec![turn(1, Role::User, "Why?"), agent, turn(3, Role::User, "secret"), turn(4, Role::Assistant, "")]);
+    let draft =
+        draft(vec![turn(1, Role::User, "Why?"), agent, turn(3, Role::User, "secret"), turn(4, Role::Assistant, "")]);
     let encoded = records(&draft, &decisions);
     let values = values(&encoded);
     let (session, messages) = encoded.records.split_first().unwrap();
@@ -282,7 +285,8 @@ fn a_record_that_is_no_message_is_reported_and_the_rest_is_read() {
     let ((session_key, session_cid), (key, cid)) = (place(0), place(1));
     let broken = (session_key.clone(), session_cid.clone(), serde_json::json!({"text": 3}));
     let (published, unreadable) =
-        published(&repo(), None, (session_key, session_cid, &values[0]), [(key, cid, values[1].clone()), broken]).unwrap();
+        published(&repo(), None, (session_key, session_cid, &values[0]), [(key, cid, values[1].clone()), broken])
+            .unwrap();
     assert_eq!((published.messages.len(), unreadable.len()), (1, 1));
 }
 

@@ -23,15 +23,20 @@ const OUTLINE_GRAPHEMES: usize = 96;
 
 /// What every page has.
 struct Frame {
-    home: &'static str,
-    style: String,
+    home: Option<&'static str>,
+    /// The stylesheet's address; `None` where it stands in the page.
+    style: Option<String>,
     /// For files, which no server sends with headers.
     policy: Option<&'static str>,
 }
 
 impl Frame {
     fn new(place: Place<'_>) -> Self {
-        let policy = matches!(place, Place::Folder { .. }).then_some(FOLDER_POLICY);
+        let policy = match place {
+            Place::Site { .. } => None,
+            Place::Folder { .. } => Some(FOLDER_POLICY),
+            Place::Alone => Some(ALONE_POLICY),
+        };
         Self { home: place.home(), style: place.style(), policy }
     }
 }
@@ -40,6 +45,10 @@ impl Frame {
 /// page cannot be said in the page.
 const FOLDER_POLICY: &str =
     "default-src 'none'; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// The same for a document with its style in it. Foreign text cannot bring in a style of its own: its markup is escaped.
+const ALONE_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 #[derive(Template)]
 #[template(path = "conversation.html")]

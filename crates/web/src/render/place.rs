@@ -18,23 +18,32 @@ pub enum Place<'a> {
         /// E.g. `3mf2k5aaaaa22`.
         stem: &'a str,
     },
+    /// Nowhere: one document with its style in it and no neighbours.
+    Alone,
 }
 
 impl Place<'_> {
     /// The list of conversations.
-    pub(crate) fn home(&self) -> &'static str {
+    pub(crate) fn home(&self) -> Option<&'static str> {
         match self {
-            Self::Site { .. } => "/",
-            Self::Folder { .. } => "index.html",
+            Self::Site { .. } => Some("/"),
+            Self::Folder { .. } => Some("index.html"),
+            Self::Alone => None,
         }
     }
 
-    /// The stylesheet.
-    pub(crate) fn style(&self) -> String {
+    /// The stylesheet's address; `None` where it stands in the document.
+    pub(crate) fn style(&self) -> Option<String> {
         match self {
-            Self::Site { .. } => style_path(),
-            Self::Folder { .. } => "style.css".to_owned(),
+            Self::Site { .. } => Some(style_path()),
+            Self::Folder { .. } => Some("style.css".to_owned()),
+            Self::Alone => None,
         }
+    }
+
+    /// Whether there are other pages and formats to link to.
+    pub(crate) fn has_neighbours(&self) -> bool {
+        *self != Self::Alone
     }
 
     /// The whole conversation in another format, e.g. `json`.
@@ -42,6 +51,7 @@ impl Place<'_> {
         match self {
             Self::Site { path } => format!("{path}.{suffix}"),
             Self::Folder { stem } => format!("{stem}.{suffix}"),
+            Self::Alone => String::new(),
         }
     }
 
@@ -52,6 +62,7 @@ impl Place<'_> {
             (Self::Site { path }, page) => format!("{path}?page={page}"),
             (Self::Folder { stem }, 1) => format!("{stem}.html"),
             (Self::Folder { stem }, page) => format!("{stem}.p{page}.html"),
+            (Self::Alone, _) => String::new(),
         }
     }
 
@@ -59,7 +70,7 @@ impl Place<'_> {
     pub(crate) fn whole(&self) -> Option<String> {
         match self {
             Self::Site { path } => Some(format!("{path}?page=all")),
-            Self::Folder { .. } => None,
+            Self::Folder { .. } | Self::Alone => None,
         }
     }
 }

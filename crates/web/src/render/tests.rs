@@ -267,3 +267,14 @@ proptest! {
         prop_assert_eq!(html.matches('<').count(), html.matches('>').count());
     }
 }
+
+#[test]
+fn a_document_alone_has_its_style_in_it_and_links_to_nothing_of_ours() {
+    let published = conversation();
+    let view = ConversationView::new(&published, Standing::Preview);
+    let html = conversation_html(&view, Place::Alone, None).unwrap().unwrap();
+    assert!(html.contains("<style>") && !html.contains("rel=\"stylesheet\""));
+    for gone in ["href=\"\"", "style.css\"", "index.html", ".json\"", "rel=\"alternate\""] {
+        assert!(!html.contains(gone), "{gone}");
+    }
+}

@@ -86,7 +86,8 @@ pub(super) async fn run(
             Ok(())
         }
         Target::Account(session) => {
-            let mut run = Run { workspace, session, goal, on_event, total, left: total, failures: 0, lull: UNNAMED_WAIT };
+            let mut run =
+                Run { workspace, session, goal, on_event, total, left: total, failures: 0, lull: UNNAMED_WAIT };
             let mut writes = writes;
             loop {
                 match run.send_all(&writes).await {

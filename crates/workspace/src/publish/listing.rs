@@ -73,12 +73,9 @@ impl Listing {
 fn checked(collection: &str, rkey: &Rkey, theirs: Cid, value: &RawValue) -> Result<Cid, Error> {
     let json: Value = serde_json::from_str(value.get())?;
     match data::record_cid(&json) {
-        Ok((_, ours)) if ours != theirs => Err(Error::LyingServer {
-            collection: collection.to_owned(),
-            rkey: rkey.to_string(),
-            ours,
-            theirs,
-        }),
+        Ok((_, ours)) if ours != theirs => {
+            Err(Error::LyingServer { collection: collection.to_owned(), rkey: rkey.to_string(), ours, theirs })
+        }
         // Outside the data model (by another hand): nothing to compare with, and never equal to a record of ours.
         _ => Ok(theirs),
     }

@@ -140,8 +140,7 @@ pub async fn prepare(
     let ours: HashSet<(&str, &str)> = (encoded.records.iter().map(|r| (r.collection, r.rkey.as_str())))
         .chain(stale.iter().map(|(collection, rkey)| (collection.as_str(), rkey.as_str())))
         .collect();
-    let foreign =
-        listing.existing.keys().filter(|(c, r)| !ours.contains(&(c.as_str(), r.as_str()))).cloned().collect();
+    let foreign = listing.existing.keys().filter(|(c, r)| !ours.contains(&(c.as_str(), r.as_str()))).cloned().collect();
     let mut plan = Plan {
         repo,
         conversation,
@@ -217,13 +216,8 @@ pub async fn execute(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Outcome, Error> {
     let (created, updated, deleted) = plan.counts();
-    let publication = workspace.reserve(
-        plan.conversation,
-        &plan.repo,
-        target.handle().as_ref(),
-        &plan.session,
-        &plan.records,
-    )?;
+    let publication =
+        workspace.reserve(plan.conversation, &plan.repo, target.handle().as_ref(), &plan.session, &plan.records)?;
     let goal = execute::Goal::Plan { plan, publication: &publication };
     goal.note_found(workspace, &plan.existing)?;
     execute::run(workspace, target, &goal, plan.writes.clone(), on_event).await?;

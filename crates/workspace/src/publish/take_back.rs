@@ -70,8 +70,7 @@ pub async fn find_records(workspace: &Workspace, target: &Target, uri: &str) -> 
 /// The deletions of `places`, the session last: while any message is left, so is what it belongs to.
 pub(super) fn deletions(places: impl IntoIterator<Item = Place>) -> Vec<Write> {
     let (session, messages): (Vec<_>, Vec<_>) = places.into_iter().partition(|(collection, _)| collection == SESSION);
-    let delete =
-        |(collection, rkey)| Write { action: Action::Delete, collection, rkey, cid: None, record: None };
+    let delete = |(collection, rkey)| Write { action: Action::Delete, collection, rkey, cid: None, record: None };
     messages.into_iter().chain(session).map(delete).collect()
 }
 

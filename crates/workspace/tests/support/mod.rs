@@ -108,10 +108,13 @@ impl Author {
     pub async fn records(&self) -> Vec<(String, String, Value)> {
         let mut all = Vec::new();
         for collection in [SESSION, MESSAGE] {
-            let records = self.session.repo().list_records(&Nsid::parse(collection).unwrap(), true).all().await.unwrap();
-            all.extend(records.into_iter().map(|r| {
-                (r.rkey.to_string(), r.cid.to_string(), serde_json::from_str(r.value.get()).unwrap())
-            }));
+            let records =
+                self.session.repo().list_records(&Nsid::parse(collection).unwrap(), true).all().await.unwrap();
+            all.extend(
+                records
+                    .into_iter()
+                    .map(|r| (r.rkey.to_string(), r.cid.to_string(), serde_json::from_str(r.value.get()).unwrap())),
+            );
         }
         all
     }
