@@ -258,6 +258,7 @@ async fn answers_are_kept_until_asked_afresh() {
     assert_eq!(network.site.asked().len(), asked + 1);
 }
 
+// Invariant 14.
 #[tokio::test]
 async fn a_name_that_resolves_to_this_machine_is_refused_when_connecting() {
     let mut network = Network::start().await;

@@ -151,6 +151,7 @@ fn bars_are_three_blocks(before: &str, after: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
+    // Invariant 4.
     #[test]
     fn no_covered_word_survives_in_any_form((word, (draft, written)) in words().prop_flat_map(|w| (Just(w.clone()), conversations(w)))) {
         let mut decisions = Decisions::default();
@@ -186,6 +187,7 @@ proptest! {
         prop_assert_eq!(reopened(&again), reopened(&once));
     }
 
+    // Invariant 5.
     #[test]
     fn bars_are_exactly_three_blocks_and_never_touch(text in "[ab █\n]{0,40}", word in "[ab]{1,3}") {
         let draft = common::draft(&[&text]);

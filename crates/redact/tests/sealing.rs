@@ -16,6 +16,7 @@ use common::{
 };
 use onrecord_redact::{BAR, Decision, Decisions, Error, Field, seal};
 
+// Invariant 3.
 #[test]
 fn nothing_is_sealed_while_a_finding_is_undecided() {
     let mut draft = draft(&["fine", &github_token()]);

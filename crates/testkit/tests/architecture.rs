@@ -61,12 +61,12 @@ fn every_invariant_is_cited_by_a_test() {
     assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>());
     let mut files = Vec::new();
     rust_files(&root().join("crates"), &mut files);
-    let tests: String = (files.iter())
-        .filter(|f| f.components().any(|c| c.as_os_str() == "tests") || f.ends_with("tests.rs"))
+    let code: String = (files.iter())
+        // Not tests alone: what must not compile is tested where it is documented.
         .filter(|f| !f.ends_with("architecture.rs"))
         .map(|f| fs::read_to_string(f).unwrap())
         .collect();
-    let uncited: Vec<_> = numbers.iter().filter(|n| !tests.contains(&format!("Invariant {n}."))).collect();
+    let uncited: Vec<_> = numbers.iter().filter(|n| !code.contains(&format!("Invariant {n}."))).collect();
     assert!(uncited.is_empty(), "no test says `Invariant N.` for {uncited:?}");
 }
 

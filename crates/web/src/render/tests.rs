@@ -194,6 +194,7 @@ fn a_long_conversation_is_cut_into_pages_that_lead_to_each_other() {
     );
 }
 
+// Invariant 16.
 #[test]
 fn html_and_json_agree_on_their_counts() {
     let p = conversation();
