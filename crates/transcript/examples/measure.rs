@@ -36,11 +36,15 @@ fn main() {
                 parse(Harness::ClaudeCode, &mut BufReader::with_capacity(1 << 16, File::open(path).unwrap()), &options)
                     .unwrap();
             let elapsed = start.elapsed();
-            let kept: usize = parsed.conversations.iter().map(|c| serde_json::to_string(c).unwrap().len()).sum();
-            let turns: usize = parsed.conversations.iter().map(|c| c.turns.len()).sum();
+            // On a busy machine the time on the processor says more than the clock.
+            let on_processor_ns = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+            let on_processor_ns = on_processor_ns.split(' ').next().unwrap_or_default().to_owned();
             let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
             let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM unknown");
-            println!("{bytes} bytes in {elapsed:?}, {turns} turns, {kept} bytes as JSON, {peak}");
+            let turns: usize = parsed.conversations.iter().map(|c| c.turns.len()).sum();
+            println!("{bytes} bytes in {elapsed:?} ({on_processor_ns} ns on the processor), {turns} turns, {peak}");
+            let kept: usize = parsed.conversations.iter().map(|c| serde_json::to_string(c).unwrap().len()).sum();
+            println!("{kept} bytes as JSON");
         }
         _ => println!("measure generate BYTES FILE | measure parse FILE"),
     }

@@ -9,8 +9,9 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-/// Fields to have room for: a block needs fewer, a row's envelope a few more.
-const USUAL_FIELDS: usize = 16;
+/// Fields that a row's envelope usually has, and an object inside it: one allocation holds them.
+const ROW_FIELDS: usize = 24;
+const INNER_FIELDS: usize = 6;
 
 /// A JSON object whose fields have been checked to be JSON but not built.
 ///
@@ -28,9 +29,9 @@ impl<'a> Object<'a> {
     /// # Errors
     /// As `serde_json`: not an object, not JSON, or cut off.
     pub fn parse_prefix(text: &'a str) -> Result<(Self, usize), serde_json::Error> {
-        let mut rows = serde_json::Deserializer::from_str(text).into_iter::<Self>();
+        let mut rows = serde_json::Deserializer::from_str(text).into_iter::<RowObject<'a>>();
         match rows.next() {
-            Some(Ok(object)) => Ok((object, rows.byte_offset())),
+            Some(Ok(RowObject(object))) => Ok((object, rows.byte_offset())),
             Some(Err(error)) => Err(error),
             None => Err(serde::de::Error::custom("nothing but white space")),
         }
@@ -109,23 +110,36 @@ impl<'a> Object<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Object<'de>;
+        deserializer.deserialize_map(Fields { usual: INNER_FIELDS })
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+/// An object of a row's usual size.
+struct RowObject<'a>(Object<'a>);
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::with_capacity(USUAL_FIELDS);
-                while let Some(key) = map.next_key_seed(Key)? {
-                    fields.push((key, map.next_value::<&'de RawValue>()?));
-                }
-                Ok(Object { fields })
-            }
+impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields { usual: ROW_FIELDS }).map(Self)
+    }
+}
+
+struct Fields {
+    usual: usize,
+}
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Object<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::with_capacity(self.usual);
+        while let Some(key) = map.next_key_seed(Key)? {
+            fields.push((key, map.next_value::<&'de RawValue>()?));
         }
-        deserializer.deserialize_map(Fields)
+        Ok(Object { fields })
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) struct File {
     by_id: HashMap<String, usize>,
     current: Option<usize>,
     last_node: Option<NodeId>,
+    /// The model of the agent's row before, as it stands there and as we name it.
+    last_model: (String, Option<String>),
     /// By type: how many rows, and the line of the first.
     unknown: BTreeMap<String, (u64, u64)>,
 }
@@ -233,7 +235,7 @@ impl File {
                 said.push(Said::Agent {
                     message_id: id.filter(|id| !id.is_empty()).map(Cow::into_owned),
                     uuid,
-                    model: model.as_deref().and_then(provider_and_model),
+                    model: self.model(model.as_deref().unwrap_or_default()),
                     blocks,
                 });
             }
@@ -257,6 +259,13 @@ impl File {
             session.unknown_blocks += unknown;
             session.entries.extend(said.into_iter().map(|said| Entry { line, time, node, said }));
         }
+    }
+
+    fn model(&mut self, name: &str) -> Option<String> {
+        if self.last_model.0 != name {
+            self.last_model = (name.to_owned(), provider_and_model(name));
+        }
+        self.last_model.1.clone()
     }
 
     /// A prompt that was typed while the agent worked, and given to it between two of its steps.

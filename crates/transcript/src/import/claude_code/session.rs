@@ -225,6 +225,7 @@ impl Session {
                 version: self.version,
                 cwd: self.cwd,
             },
+            title_is_prompt: harness_title.is_none(),
             title: harness_title.or(first_words),
             created_at,
             turns,
