@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How much of a transcript's start tells whose it is.
-const HEAD: usize = 64 * 1024;
+const HEAD: usize = 256 * 1024;
 
 /// A conversation opened for deciding about it and publishing it.
 pub struct Opened {
@@ -64,7 +64,7 @@ impl Opened {
             }
         }
         let (draft, lost) = project(&conversation);
-        Ok(Self {
+        let mut opened = Self {
             id,
             decisions,
             key: workspace.fingerprint_key()?,
@@ -73,7 +73,26 @@ impl Opened {
             lost,
             draft,
             conversation,
-        })
+        };
+        opened.settle_title();
+        Ok(opened)
+    }
+
+    /// A title that is made of a turn held back would put that turn's words on record: then there is none but the
+    /// author's own. To be called whenever it may have changed which turns are held back.
+    pub fn settle_title(&mut self) {
+        let words = |text: &str| {
+            let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(" ")
+        };
+        self.draft.title = self.conversation.title.clone().filter(|title| {
+            let said = words(title.trim_end_matches('…'));
+            let says_it = |withheld: bool| {
+                let mut turns = self.draft.turns.iter().filter(|t| self.decisions.is_withheld(&t.id) == withheld);
+                turns.any(|turn| words(&turn.text).contains(&said))
+            };
+            !says_it(true) || says_it(false)
+        });
     }
 
     /// What would be published, before anything is covered: with the author's own title and description.

@@ -96,6 +96,7 @@ fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
             out.note(format_args!("{} covered", counted(covered, "finding")));
         }
     }
+    opened.settle_title();
     Ok(())
 }
 

@@ -102,7 +102,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         Target::Shelf => None,
     };
     let rkey = outcome.uri.rsplit('/').next().unwrap_or_default();
-    let path = path_of(repo.as_str(), handle.as_ref().map(|h| h.as_str()), rkey);
+    let path = path_of(repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), rkey);
     let url = format!("{}{path}", args.site.trim_end_matches('/'));
     if out.json {
         out.json(&json!({

@@ -141,6 +141,6 @@ fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
     let messages = conversation.turns.iter().filter_map(message).collect();
     let page = Published { repo, handle: None, rkey: first, cid: cid.clone(), session, messages };
     let view = ConversationView::new(&page, Standing::Preview);
-    let html = conversation_html(&view, Place::Folder { stem: "conversation" }, None)?.unwrap_or_default();
+    let html = conversation_html(&view, Place::Alone, None)?.unwrap_or_default();
     out.raw(html.as_bytes())
 }

@@ -7,6 +7,7 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::disallowed_methods,
+    clippy::print_stderr,
     reason = "tests fail loudly, and ask the environment where the shared data is"
 )]
 
@@ -135,6 +136,16 @@ fn run_of(what: String, output: std::process::Output) -> Run {
         err: String::from_utf8(output.stderr).unwrap(),
         what,
     }
+}
+
+/// The run failed with this code, said why on standard error, and gave no data.
+#[track_caller]
+pub fn refused(run: Run, code: i32, why: &str) -> String {
+    let run = run.ends_with(code);
+    assert!(run.out.is_empty(), "a refusal is no data: {}", run.out);
+    assert!(run.err.starts_with("error: "), "{}", run.err);
+    assert!(run.err.contains(why), "{why:?} is not said: {}", run.err);
+    run.err
 }
 
 /// The repository's root.
