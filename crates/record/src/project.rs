@@ -36,8 +36,9 @@ pub fn project(conversation: &Conversation) -> (Draft, Vec<Loss>) {
                 .collect(),
         });
     }
-    let draft =
-        Draft { title: conversation.title.clone(), description: None, created_at: conversation.created_at, turns };
+    // A prompt's first words would outlive a decision to hold that prompt back, or to cover a word they cut in two.
+    let title = conversation.title.clone().filter(|_| !conversation.title_is_prompt);
+    let draft = Draft { title, description: None, created_at: conversation.created_at, turns };
     let lost = [("reasoning", reasoning), ("tool output", outputs), ("image", images)]
         .into_iter()
         .filter(|&(_, count)| count > 0)
@@ -45,3 +46,6 @@ pub fn project(conversation: &Conversation) -> (Draft, Vec<Loss>) {
         .collect();
     (draft, lost)
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,20 +49,12 @@ pub fn assemble(
         let turn = match turns.last_mut() {
             Some(last) if joins && last.role == Role::Assistant => last,
             _ => {
-                let id = message.id.unwrap_or_else(|| {
-                    format!(
-                        "{}-{}",
-                        message.created_at.as_millisecond(),
-                        message.role.letter()
-                    )
-                });
+                let id = message
+                    .id
+                    .unwrap_or_else(|| format!("{}-{}", message.created_at.as_millisecond(), message.role.letter()));
                 let seen = ids.entry(id.clone()).or_insert(0);
                 *seen += 1;
-                let id = if *seen == 1 {
-                    id
-                } else {
-                    format!("{id}#{seen}")
-                };
+                let id = if *seen == 1 { id } else { format!("{id}#{seen}") };
                 let group = match turns.last() {
                     Some(last) if message.role == Role::Assistant && last.role == Role::Assistant => last.group.clone(),
                     _ => id.clone(),
@@ -95,12 +87,7 @@ pub fn assemble(
                     }
                     turn.text.push_str(text);
                 }
-                Part::ToolCall {
-                    name,
-                    input,
-                    failed,
-                    ..
-                } => {
+                Part::ToolCall { name, input, failed, .. } => {
                     turn.steps.get_or_insert_default().push(Step {
                         tool: name.clone(),
                         summary: summarise(name, input),

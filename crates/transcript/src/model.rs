@@ -61,10 +61,7 @@ impl FromStr for Harness {
     type Err = UnknownHarness;
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|h| h.as_str() == s)
-            .ok_or_else(|| UnknownHarness(s.to_owned()))
+        Self::ALL.into_iter().find(|h| h.as_str() == s).ok_or_else(|| UnknownHarness(s.to_owned()))
     }
 }
 
@@ -104,6 +101,10 @@ pub struct Conversation {
     pub source: Source,
     /// The harness's title, else the start of the first human prompt; `None` if there is neither.
     pub title: Option<String>,
+    /// Whether the title is only the start of the first human prompt. Then it says what that prompt says, and is not
+    /// published: a reader's own fallback is made from what is.
+    #[serde(skip)]
+    pub title_is_prompt: bool,
     /// When it started: the time of the first turn.
     #[serde(serialize_with = "rfc3339_ms")]
     pub created_at: Timestamp,
@@ -168,11 +169,7 @@ pub struct Step {
 
 /// One thing in a turn, in the order it happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Part {
     /// Visible text.
     Text {

@@ -30,6 +30,7 @@ fn conversation(turns: usize) -> Conversation {
     Conversation {
         source: Source { harness: Harness::Pi, id: "s1".into(), path: None, version: None, cwd: None },
         title: Some("A title".into()),
+        title_is_prompt: false,
         created_at: start,
         turns: assemble(messages, Grain::Turn, |_, _| String::new()),
         warnings: Vec::new(),

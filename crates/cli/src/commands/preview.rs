@@ -1,9 +1,13 @@
 //! `onrecord preview`: the exact pages and records that would go out, as files.
 
-use std::fs;
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::Path,
+};
 
 use jiff::Timestamp;
-use onrecord_lexicon::Did;
+use onrecord_lexicon::{Did, Tid};
 use onrecord_record::{EncodedRecord, Published, aligned};
 use onrecord_web::{Standing, export};
 use onrecord_workspace::{Error as WorkspaceError, Workspace, publish::encode_unlisted};
@@ -33,6 +37,7 @@ pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
     // Pages are made of records that passed the gate, and of words of our own that an author may have covered elsewhere.
     let files = export(&[published], Standing::Preview)?;
     let count = files.len();
+    clear(&folder).map_err(|source| Error::File { path: folder.clone(), source })?;
     for (path, bytes) in files {
         let path = folder.join(path);
         let at = |source| Error::File { path: path.clone(), source };
@@ -52,6 +57,32 @@ pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
         ));
     }
     Ok(0)
+}
+
+/// Removes what an earlier preview left in `folder`: a turn that was cut into more records then, or was shown, would stay
+/// beside the new ones. Only names that are ours are touched.
+fn clear(folder: &Path) -> io::Result<()> {
+    let absent = |result: io::Result<()>| match result {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        result => result,
+    };
+    for collection in [aligned::SESSION, aligned::MESSAGE] {
+        absent(fs::remove_dir_all(folder.join("records").join(collection)))?;
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let page = name.to_str().and_then(|name| name.split_once('.'));
+        let ours = page.is_some_and(|(rkey, rest)| {
+            let format = rest.rsplit('.').next().unwrap_or_default();
+            Tid::parse(rkey).is_ok() && matches!(format, "html" | "json" | "md" | "txt")
+        });
+        if ours {
+            absent(fs::remove_file(entry.path()))?;
+        }
+    }
+    Ok(())
 }
 
 /// The repository that keys and addresses are made for: the account's, else the shelf's.

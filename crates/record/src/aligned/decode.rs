@@ -113,6 +113,7 @@ pub fn conversation(published: &Published) -> Conversation {
             cwd: None,
         },
         title: published.session.title.clone(),
+        title_is_prompt: false,
         created_at: start,
         turns,
         warnings,

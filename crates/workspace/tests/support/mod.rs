@@ -39,6 +39,7 @@ pub fn conversation(id: &str, turns: usize) -> Conversation {
     Conversation {
         source: Source { harness: Harness::ClaudeCode, id: id.into(), path: None, version: None, cwd: None },
         title: Some(format!("Conversation {id}")),
+        title_is_prompt: false,
         created_at: start,
         turns: assemble(messages, Grain::Turn, |_, _| "Run the tests".to_owned()),
         warnings: Vec::new(),

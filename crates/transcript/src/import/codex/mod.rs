@@ -353,6 +353,7 @@ impl Rollout {
         let Some(first) = turns.first() else {
             return Err(Error::Empty);
         };
+        let title_is_prompt = self.title.is_none();
         let title = self.title.or_else(|| {
             turns.iter().filter(|turn| turn.role == crate::Role::User).find_map(|turn| title_of(&turn.text))
         });
@@ -365,6 +366,7 @@ impl Rollout {
                 cwd: self.cwd,
             },
             title,
+            title_is_prompt,
             created_at: first.created_at,
             turns,
             warnings: warnings.clone(),

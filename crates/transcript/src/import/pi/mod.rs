@@ -173,8 +173,9 @@ impl Session {
             return Err(Error::Empty);
         };
         let given = |name: Option<String>| name.and_then(|name| title_of(&name));
-        let title = given(self.name)
-            .or_else(|| given(self.title))
+        let own_title = given(self.name).or_else(|| given(self.title));
+        let title_is_prompt = own_title.is_none();
+        let title = own_title
             .or_else(|| turns.iter().filter(|turn| turn.role == Role::User).find_map(|turn| title_of(&turn.text)));
         let warnings = warnings.finish();
         let conversation = Conversation {
@@ -186,6 +187,7 @@ impl Session {
                 cwd: self.cwd,
             },
             title,
+            title_is_prompt,
             created_at: first.created_at,
             turns,
             warnings: warnings.clone(),
