@@ -356,6 +356,27 @@ fn a_preview_folder_that_cannot_be_written() {
     refused(machine.run(&["preview", &file, "--out", &in_the_way]), 1, "in-the-way");
 }
 
+#[test]
+fn an_older_preview_does_not_shine_through() {
+    let machine = Machine::new();
+    let long = format!("Start. {}", "All about Halvorsen. ".repeat(5000));
+    let file = machine.file("t.jsonl", claude_code("t", &[("user", "Tell me."), ("assistant", &long)]));
+    let own = machine.file("out/notes.txt", "about Halvorsen, by the author");
+    let out = machine.path("out");
+    let preview = || machine.ok(&["preview", &file, "--out", out.to_str().unwrap(), "--json"]).json();
+    let before = preview();
+    assert!(before["records"].as_u64().unwrap() > 3, "the answer takes several records");
+    machine.ok(&["decide", &file, "--withhold", "2"]);
+    let after = preview();
+    assert_eq!(after["records"], 3);
+    let left: Vec<_> = files(&out).into_iter().filter(|(path, _)| text(path) != own).collect();
+    assert_eq!(after["files"], left.len());
+    for (path, bytes) in left {
+        assert!(!contains(&bytes, "Halvorsen"), "{}", path.display());
+    }
+    assert!(fs::metadata(&own).is_ok(), "what is not ours stays");
+}
+
 // Publishing.
 
 #[test]
@@ -461,6 +482,38 @@ fn a_secret_at_the_end_of_a_made_title_leaves_no_beginning_of_itself() {
         let plan = machine.ok(&["publish", &file, "--local", "--dry-run", "--json"]);
         assert!(!plan.out.contains(&token[..6]), "{before} bytes before it: {}", plan.json()["writes"][0]);
     }
+}
+
+#[test]
+fn a_secret_at_the_end_of_a_cut_summary_leaves_no_beginning_of_itself() {
+    let token = github_token();
+    let machine = Machine::new();
+    let mut cut = 0;
+    for before in (150..260).step_by(5) {
+        let id = format!("s{before}");
+        let transcript = claude_code(&id, &[("user", "Go on."), ("assistant", "Going on.")]);
+        let command = format!("echo {}--token {token} --verbose and more of it", "ab ".repeat(before / 3));
+        let call = json!({
+            "type": "assistant",
+            "uuid": "00000000-0000-4000-8000-000000000099",
+            "parentUuid": "00000000-0000-4000-8000-000000000001",
+            "sessionId": id,
+            "version": "2.1.42",
+            "cwd": "/work/harbour",
+            "timestamp": "2026-01-02T03:00:02.678Z",
+            "message": {
+                "role": "assistant", "id": "msg_99", "type": "message", "model": "claude-opus-4-5",
+                "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": command}}],
+            },
+        });
+        let file = machine.file("s.jsonl", format!("{transcript}{call}\n"));
+        machine.ok(&["decide", &file, "--cover-findings"]);
+        let plan = machine.ok(&["publish", &file, "--local", "--dry-run", "--json"]);
+        let summary = plan.json()["writes"][2]["record"]["steps"][0]["summary"].as_str().unwrap().to_owned();
+        assert!(!plan.out.contains(&token[..6]), "{before} bytes before it: {summary}");
+        cut += usize::from(summary.ends_with('…') && !summary.contains('█'));
+    }
+    assert!(cut > 0, "some summaries end where the secret was");
 }
 
 #[test]
