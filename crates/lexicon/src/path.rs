@@ -86,3 +86,31 @@ pub(crate) fn quoted(s: &str) -> String {
 fn is_format_control(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forty_characters_are_quoted_and_no_more() {
+        assert_eq!(quoted(&"ä".repeat(40)), format!("\"{}\"", "ä".repeat(40)));
+        assert_eq!(quoted(&"ä".repeat(41)), format!("\"{}…\"", "ä".repeat(40)));
+    }
+
+    #[test]
+    fn nothing_quoted_reaches_the_terminal_as_a_command() {
+        assert_eq!(quoted("a\u{1b}[2J\n\u{202e}\"\\"), r#""a\u{1b}[2J\u{a}\u{202e}\"\\""#);
+    }
+
+    #[test]
+    fn paths_name_members_and_elements() {
+        let root = Path::root();
+        let (long, steps) = ("x".repeat(41), root.name("steps"));
+        assert_eq!(root.to_string(), "$");
+        assert_eq!(steps.index(3).name("summary").to_string(), "$.steps[3].summary");
+        assert_eq!(root.name("$type").to_string(), "$.$type");
+        assert_eq!(root.name("a.b").to_string(), r#"$["a.b"]"#);
+        assert_eq!(root.name("").to_string(), r#"$[""]"#);
+        assert_eq!(root.name(&long).to_string(), format!("$[\"{}…\"]", "x".repeat(40)));
+    }
+}
