@@ -102,7 +102,8 @@ async fn send_raw(pds: &Pds, account: &Account, batches: &[String]) -> Duration 
     let url = format!("{}/xrpc/com.atproto.repo.applyWrites", pds.url());
     let start = Instant::now();
     for batch in batches {
-        let request = client.post(&url).bearer_auth(token).header("content-type", "application/json").body(batch.clone());
+        let request =
+            client.post(&url).bearer_auth(token).header("content-type", "application/json").body(batch.clone());
         let answer = request.send().await.unwrap();
         assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
         answer.bytes().await.unwrap();

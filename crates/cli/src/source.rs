@@ -36,6 +36,8 @@ pub struct Opened {
     pub rules: Rules,
     /// What could never be published of it.
     pub lost: Vec<Loss>,
+    /// The transcript's own title, before any decision.
+    title: Option<String>,
     draft: Draft,
 }
 
@@ -71,6 +73,7 @@ impl Opened {
             rules: Rules::builtin()?,
             workspace,
             lost,
+            title: draft.title.clone(),
             draft,
             conversation,
         };
@@ -85,7 +88,7 @@ impl Opened {
             let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
             words.collect::<Vec<_>>().join(" ")
         };
-        self.draft.title = self.conversation.title.clone().filter(|title| {
+        self.draft.title = self.title.clone().filter(|title| {
             let said = words(title.trim_end_matches('…'));
             let says_it = |withheld: bool| {
                 let mut turns = self.draft.turns.iter().filter(|t| self.decisions.is_withheld(&t.id) == withheld);

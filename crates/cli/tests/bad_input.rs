@@ -590,7 +590,7 @@ fn a_log_never_holds_what_was_said() {
 #[test]
 fn a_turn_held_back_is_not_in_the_title_either() {
     let machine = Machine::new();
-    let transcript = claude_code(
+    let mut transcript = claude_code(
         "t",
         &[
             ("user", "A private\tquestion about money"),
@@ -598,6 +598,12 @@ fn a_turn_held_back_is_not_in_the_title_either() {
             ("user", "Thank you."),
             ("assistant", "Gladly."),
         ],
+    );
+    // A title made of the first prompt is not published at all; this is one that the harness made of it.
+    let file = machine.file("untitled.jsonl", &transcript);
+    assert_eq!(machine.ok(&["decide", &file, "--json"]).json()["title"], Value::Null);
+    transcript.push_str(
+        "{\"type\":\"custom-title\",\"customTitle\":\"A private question about money\",\"sessionId\":\"t\"}\n",
     );
     let file = machine.file("t.jsonl", transcript);
     assert_eq!(machine.ok(&["decide", &file, "--json"]).json()["title"], "A private question about money");

@@ -10,6 +10,7 @@
 mod base64;
 mod checks;
 mod cover;
+mod cut;
 mod decisions;
 mod detect;
 pub mod draft;

@@ -8,8 +8,9 @@ use zeroize::Zeroizing;
 use crate::{
     Decision, Decisions, Draft, DraftStep, Error, Field, Fingerprint, FingerprintKey, Role, Rules,
     cover::{Covers, Value},
+    cut::cut_phrase,
     gate::{Gate, GateHit},
-    scan::{Survey, covered_spans, is_open, undecided},
+    scan::{Survey, Text, covered_spans, is_open, undecided},
     text::{self, str_part},
 };
 
@@ -250,8 +251,34 @@ pub fn seal(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &Fingerpri
     if !settled {
         return Err(Error::Unsettled);
     }
+    cover_cut_phrases(&survey.texts, &own_spans, &covers, &mut outputs);
     let gate = Gate::new(rules.clone(), covers, decisions.clone(), key.duplicate());
     Ok(assemble(draft, &survey.texts, outputs, gate))
+}
+
+/// Covers the beginnings of covered phrases that stand, cut in two, at the end of shortened titles and summaries.
+fn cover_cut_phrases(texts: &[Text<'_>], own_spans: &[Vec<(usize, usize)>], covers: &Covers, outputs: &mut [String]) {
+    let was_cut =
+        |text: &Text<'_>| !text.withheld && !matches!(text.field, Field::Text) && text.text.trim_end().ends_with('…');
+    if covers.is_empty() || !texts.iter().any(was_cut) {
+        return;
+    }
+    let spans_of = |text: &Text<'_>, own: &[(usize, usize)]| covered_spans(covers, text.text, own.to_vec());
+    let mut phrases = HashSet::new();
+    for (text, own) in texts.iter().zip(own_spans) {
+        let covered = spans_of(text, own).into_iter().map(|(start, end)| str_part(text.text, start, end));
+        phrases.extend(covered);
+    }
+    for ((text, own), output) in texts.iter().zip(own_spans).zip(outputs) {
+        if !was_cut(text) {
+            continue;
+        }
+        if let Some(cut) = cut_phrase(text.text, phrases.iter().copied()) {
+            let mut spans = spans_of(text, own);
+            spans.push(text::snap(text.text, cut.0, cut.1));
+            *output = text::bar(text.text, &text::merge(spans));
+        }
+    }
 }
 
 /// Blocking findings in texts that have bars already.
@@ -280,7 +307,7 @@ impl Revealed<'_> {
     }
 }
 
-fn assemble(draft: &Draft, texts: &[crate::scan::Text<'_>], outputs: Vec<String>, gate: Gate) -> Reviewed {
+fn assemble(draft: &Draft, texts: &[Text<'_>], outputs: Vec<String>, gate: Gate) -> Reviewed {
     let (mut title, mut description) = (None, None);
     let mut turns: Vec<ReviewedTurn> = Vec::with_capacity(draft.turns.len());
     for (text, output) in texts.iter().zip(outputs) {

@@ -272,3 +272,13 @@ fn without_a_title_there_is_none() {
     assert_eq!((reviewed.title(), reviewed.description()), (None, Some("The author's")));
     assert!(everything(&reviewed).iter().all(|t| t == "The author's"));
 }
+
+#[test]
+fn a_covered_phrase_cut_in_two_by_a_shortened_title_or_summary_is_covered() {
+    let mut draft = draft(&["We work for Halvorsen Shipping Company."]);
+    draft.title = Some("The invoices of Halvorsen Shipping…".into());
+    let mut decisions = Decisions::default();
+    decisions.cover_word(&key(), "Halvorsen Shipping Company").unwrap();
+    let reviewed = seal(&draft, &rules(), &decisions, &key()).unwrap();
+    assert_eq!(reviewed.title(), Some("The invoices of ███…"));
+}

@@ -1,5 +1,11 @@
 //! ARCHITECTURE.md is checked like code: what it names is there, what it promises is tested, what we depend on is explained.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail loudly"
+)]
 
 use std::{
     collections::BTreeSet,
@@ -55,9 +61,7 @@ fn every_crate_has_a_row() {
 fn every_invariant_is_cited_by_a_test() {
     let map = read("ARCHITECTURE.md");
     let part = map.split("## What always holds").nth(1).unwrap().split("\n## ").next().unwrap();
-    let numbers: Vec<_> = (part.lines())
-        .filter_map(|line| line.split_once(". **")?.0.parse::<usize>().ok())
-        .collect();
+    let numbers: Vec<_> = (part.lines()).filter_map(|line| line.split_once(". **")?.0.parse::<usize>().ok()).collect();
     assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>());
     let mut files = Vec::new();
     rust_files(&root().join("crates"), &mut files);

@@ -273,6 +273,7 @@ proptest! {
         }
     }
 
+    // Invariant 12.
     #[test]
     fn a_damaged_line_costs_only_itself(
         which in 0usize..7,

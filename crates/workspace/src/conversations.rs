@@ -25,7 +25,7 @@ pub struct SeenConversation {
 }
 
 impl Workspace {
-    /// Remembers that a conversation was looked at. Writes nothing anywhere else.
+    /// Remembers that a conversation was looked at, and nothing of what was said in it.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -33,11 +33,11 @@ impl Workspace {
         let Source { harness, id, path, .. } = &conversation.source;
         let path = path.as_deref().map(|p| p.to_string_lossy().into_owned());
         let row = self.db.query_row(
-            "INSERT INTO conversation (harness, source_id, path, title, seen_at) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO conversation (harness, source_id, path, seen_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (harness, source_id) DO UPDATE SET
-                path = coalesce(excluded.path, path), title = excluded.title, seen_at = excluded.seen_at
+                path = coalesce(excluded.path, path), seen_at = excluded.seen_at
              RETURNING id",
-            (harness.as_str(), id, path, &conversation.title, Timestamp::now().to_string()),
+            (harness.as_str(), id, path, Timestamp::now().to_string()),
             |row| row.get(0),
         )?;
         Ok(ConversationId(row))

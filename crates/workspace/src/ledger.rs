@@ -36,7 +36,7 @@ pub struct Publication {
     pub taking_back: bool,
     /// How many of its records are known to be in the repository.
     pub records: u64,
-    /// Its title as published.
+    /// Its title as published, else the start of the first prompt as published.
     pub title: Option<String>,
 }
 
@@ -51,7 +51,10 @@ impl Publication {
 const SELECT: &str =
     "SELECT p.id, p.conversation, c.source_id, p.repo, p.handle, p.rkey, p.published_at, p.taking_back,
     (SELECT count(*) FROM record r WHERE r.publication = p.id AND r.cid IS NOT NULL),
-    (SELECT json ->> 'title' FROM record r WHERE r.publication = p.id AND r.collection = 'click.aligned.chat.session')
+    coalesce(
+        (SELECT json ->> 'title' FROM record r WHERE r.publication = p.id AND r.collection = 'click.aligned.chat.session'),
+        (SELECT substr(json ->> 'text', 1, 200) FROM record r
+            WHERE r.publication = p.id AND json ->> 'role' = 'user' AND json ->> 'text' <> '' ORDER BY rkey LIMIT 1))
     FROM publication p JOIN conversation c ON c.id = p.conversation";
 
 fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {

@@ -50,9 +50,9 @@ impl Workspace {
     /// a newer version.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let at = |source| Error::Folder { path: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(at)?;
+        make_private(folder).map_err(at)?;
         let path = folder.join("onrecord.db");
-        owner_only(folder, &path).map_err(at)?;
+        owner_only(&path).map_err(at)?;
         let mut db = Connection::open(&path)?;
         db.busy_timeout(Duration::from_secs(5))?;
         db.pragma_update(None, "journal_mode", "WAL")?;
@@ -87,17 +87,25 @@ impl Workspace {
     }
 }
 
+/// Makes the folder, where it is missing, its owner's alone. One that is there already may be shared on purpose.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 /// Makes the database file readable by its owner alone before SQLite opens it (its WAL takes the same mode).
 #[cfg(unix)]
-fn owner_only(folder: &Path, file: &Path) -> std::io::Result<()> {
+fn owner_only(file: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     fs::OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
     fs::set_permissions(file, fs::Permissions::from_mode(0o600))
 }
 
 #[cfg(not(unix))]
-fn owner_only(_folder: &Path, _file: &Path) -> std::io::Result<()> {
+fn owner_only(_file: &Path) -> std::io::Result<()> {
     // The data folder of other systems belongs to the user already.
     Ok(())
 }

@@ -13,7 +13,6 @@ CREATE TABLE conversation (
     harness TEXT NOT NULL,
     source_id TEXT NOT NULL,
     path TEXT,
-    title TEXT,
     decisions TEXT,
     seen_at TEXT NOT NULL,
     UNIQUE (harness, source_id)

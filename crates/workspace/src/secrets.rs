@@ -54,7 +54,7 @@ pub(crate) fn load(folder: &Path, account: &Did) -> Result<Option<(String, Secre
     if let Some(secret) = file.read(account)?.remove(account.as_str()) {
         return Ok(Some((secret, SecretPlace::File(file.path))));
     }
-    let found = keyring(folder, account, |entry| entry.get_password());
+    let found = keyring(folder, account, keyring::Entry::get_password);
     Ok(found.map(|secret| (secret, SecretPlace::Keyring)))
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn forget(folder: &Path, account: &Did) -> Result<(), Error> {
         })?;
     }
     // Not being there is what was wanted.
-    let _ = keyring(folder, account, |entry| entry.delete_credential());
+    let _ = keyring(folder, account, keyring::Entry::delete_credential);
     Ok(())
 }
 

@@ -83,6 +83,18 @@ fn the_files_are_readable_by_their_owner_alone() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_there_already_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    Workspace::open(folder.path()).unwrap();
+    assert_eq!(folder.path().metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    Workspace::open(&folder.path().join("made")).unwrap();
+    assert_eq!(folder.path().join("made").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
+
 #[test]
 fn damaged_decisions_stop_everything() {
     let (_folder, workspace) = workspace();

@@ -47,7 +47,7 @@ pub fn conversation(id: &str, turns: usize) -> Conversation {
 }
 
 pub struct Author {
-    pub folder: TempDir,
+    _folder: TempDir,
     pub workspace: Workspace,
     pub session: Session,
 }
@@ -68,7 +68,7 @@ impl Author {
         let folder = TempDir::new().unwrap();
         let workspace = Workspace::open(folder.path()).unwrap();
         workspace.sign_in(&session.tokens()).unwrap();
-        Self { folder, workspace, session }
+        Self { _folder: folder, workspace, session }
     }
 
     pub fn target(&self) -> Target {
