@@ -33,7 +33,7 @@ const ROUNDS: usize = 16;
 /// # }
 /// ```
 ///
-/// There is no constructor:
+/// There is no constructor, as ARCHITECTURE.md promises (Invariant 2.):
 ///
 /// ```compile_fail
 /// let forged = onrecord_redact::Reviewed { title: None };
