@@ -22,8 +22,8 @@ pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
         Found::Transcript(input) => source::read(input, Grain::Turn, args.branch.clone())?,
         Found::Record { uri } => aligned::conversation(&block_on(source::read_record(&uri, &workspace))?),
     };
+    let turns = conversation.turns.len();
     if let Some(turn) = args.turn {
-        let turns = conversation.turns.len();
         conversation.turns.retain(|t| t.index == turn);
         if conversation.turns.is_empty() {
             return Err(Error::NoSuchTurn { name: args.session.session.clone(), turn, turns });
@@ -31,7 +31,7 @@ pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
     }
     match if out.json { Format::Json } else { args.format } {
         Format::Json => out.json(&conversation)?,
-        Format::Text => text(&conversation, out)?,
+        Format::Text => text(&conversation, turns, out)?,
         Format::Markdown => out.raw(printable(&markdown(&conversation)).as_bytes())?,
         Format::Html => html(&conversation, out)?,
     }
@@ -50,12 +50,13 @@ fn speaker(turn: &Turn) -> String {
     }
 }
 
-fn text(conversation: &Conversation, out: &mut Out) -> Result<()> {
+/// `turns` is how many there are in all; `conversation` may hold a single one.
+fn text(conversation: &Conversation, turns: usize, out: &mut Out) -> Result<()> {
     let zone = TimeZone::system();
     let title = conversation.title.as_deref().unwrap_or("(no title)");
     out.line(out.bold(printable(title)))?;
     let source = &conversation.source;
-    let turns = counted(conversation.turns.len(), "turn");
+    let turns = counted(turns, "turn");
     out.line(out.dim(format_args!("{} {}, {turns}", source.harness.name(), printable(&source.id))))?;
     for turn in &conversation.turns {
         let time = turn.created_at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %H:%M");

@@ -129,6 +129,8 @@ fn outline<'a>(turns: &[TurnView<'a>]) -> Vec<OutlineItem<'a>> {
     turns
         .iter()
         .filter(|turn| turn.role == "user" && turn.continues != Continues::Turn)
+        // A command that a person ran is no question.
+        .filter(|turn| turn.withheld || !turn.text.is_empty() || turn.steps.is_empty())
         .map(|turn| OutlineItem {
             rkey: turn.rkey,
             line: first_line(turn.text, OUTLINE_GRAPHEMES).map(Line),

@@ -279,3 +279,12 @@ fn a_document_alone_has_its_style_in_it_and_links_to_nothing_of_ours() {
         assert!(!html.contains(gone), "{gone}");
     }
 }
+
+#[test]
+fn a_command_that_a_person_ran_is_not_among_what_was_asked() {
+    let mut ran = said("user", "05:06:30", "");
+    ran.steps = vec![step("bash", "make docs", false)];
+    let html = page_of(&published(vec![said("user", "05:06:00", "Why?"), ran, said("user", "05:07:00", "")]));
+    let outline = html.split("<ol>").nth(1).unwrap().split("</ol>").next().unwrap();
+    assert_eq!(outline.matches("<li>").count(), 2, "{outline}");
+}
