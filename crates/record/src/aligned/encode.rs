@@ -16,12 +16,12 @@ use crate::{
 };
 
 // The lexicons' own limits; a test compares them with the bundled schemas.
-const TEXT: Limits = Limits { bytes: 60_000, graphemes: 15_000 };
-const TITLE: Limits = Limits { bytes: 640, graphemes: 128 };
-const DESCRIPTION: Limits = Limits { bytes: 12_000, graphemes: 3_000 };
-const TOOL: Limits = Limits { bytes: 320, graphemes: 64 };
-const SUMMARY: Limits = Limits { bytes: 1_000, graphemes: 250 };
-const STEPS: usize = 100;
+pub(super) const TEXT: Limits = Limits { bytes: 60_000, graphemes: 15_000 };
+pub(super) const TITLE: Limits = Limits { bytes: 640, graphemes: 128 };
+pub(super) const DESCRIPTION: Limits = Limits { bytes: 12_000, graphemes: 3_000 };
+pub(super) const TOOL: Limits = Limits { bytes: 320, graphemes: 64 };
+pub(super) const SUMMARY: Limits = Limits { bytes: 1_000, graphemes: 250 };
+pub(super) const STEPS: usize = 100;
 /// Stands where the transcript does not say which model spoke: a reader must never take it for a person.
 const UNKNOWN_MODEL: &str = "unknown/unknown";
 

@@ -290,6 +290,29 @@ fn a_record_that_is_no_message_is_reported_and_the_rest_is_read() {
     assert_eq!((published.messages.len(), unreadable.len()), (1, 1));
 }
 
+#[test]
+fn the_limits_are_those_of_the_lexicons() {
+    use super::encode::{DESCRIPTION, STEPS, SUMMARY, TEXT, TITLE, TOOL};
+    let lexicon = |nsid: &str| -> Value {
+        let path = format!("{}/../../lexicons/{nsid}.json", env!("CARGO_MANIFEST_DIR"));
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    };
+    let (session, message) = (lexicon(SESSION), lexicon(MESSAGE));
+    let (session, turn) =
+        (&session["defs"]["main"]["record"]["properties"], &message["defs"]["main"]["record"]["properties"]);
+    let step = &message["defs"]["step"]["properties"];
+    for (limits, field) in [
+        (TITLE, &session["title"]),
+        (DESCRIPTION, &session["description"]),
+        (TEXT, &turn["text"]),
+        (TOOL, &step["tool"]),
+        (SUMMARY, &step["summary"]),
+    ] {
+        assert_eq!((&field["maxLength"], &field["maxGraphemes"]), (&limits.bytes.into(), &limits.graphemes.into()));
+    }
+    assert_eq!(turn["steps"]["maxLength"], STEPS);
+}
+
 fn any_turn() -> impl Strategy<Value = (bool, String, Vec<(String, bool)>, bool)> {
     let step = ("[a-zA-Z_]{1,20}", any::<bool>());
     (any::<bool>(), r"(\PC|\n){0,80}", prop::collection::vec(step, 0..4), prop::bool::weighted(0.3))
