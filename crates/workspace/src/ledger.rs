@@ -215,6 +215,25 @@ impl Workspace {
         Ok(())
     }
 
+    /// Notes that the repository holds no record at `places`: what an earlier run deleted and could not note. A key that was
+    /// only given out stays remembered.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn note_absent(&mut self, publication: &Publication, places: &[&Place]) -> Result<(), Error> {
+        let tx = self.db.transaction()?;
+        {
+            let mut delete = tx.prepare_cached(
+                "DELETE FROM record WHERE publication = ?1 AND collection = ?2 AND rkey = ?3 AND cid IS NOT NULL",
+            )?;
+            for (collection, rkey) in places {
+                delete.execute((publication.id, collection, rkey.as_str()))?;
+            }
+        }
+        tx.commit()?;
+        Ok(())
+    }
+
     /// The records of a publication known to be in the repository: place → CID.
     ///
     /// # Errors

@@ -13,7 +13,10 @@ use std::time::Duration;
 
 use onrecord_redact::Decisions;
 use onrecord_testkit::{Fault, FaultProxy, Pds, PdsOptions};
-use onrecord_workspace::{Error, publish::Event};
+use onrecord_workspace::{
+    Error,
+    publish::{Drift, Event},
+};
 use support::{Author, conversation, wanted};
 
 const APPLY_WRITES: &str = "com.atproto.repo.applyWrites";
@@ -73,6 +76,44 @@ async fn pds_every_fault_of_a_batch_ends_with_the_planned_records() {
     proxy.script(LIST_RECORDS, [Fault::bad_gateway(), Fault::CutAfter]);
     let outcome = author.publish(&conversation("listed", 5), &none).await.unwrap();
     assert_eq!(outcome.created, 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_a_deletion_whose_answer_was_lost_is_gone_from_the_ledger_too() {
+    let pds = Pds::start(PdsOptions::default()).await;
+    let account = pds.create_account("dana.test").await;
+    let proxy = FaultProxy::start(&pds).await;
+    let mut author = Author::sign_in(&account, proxy.url(), proxy.url()).await;
+    let mut decisions = Decisions::default();
+    let mut talk = conversation("long", 4);
+    talk.turns[1].text = "A paragraph of an answer that is too long for one record.\n\n".repeat(2_500);
+    author.publish(&talk, &decisions).await.unwrap();
+    let [publication] = author.workspace.publications().unwrap().try_into().unwrap();
+    assert!(publication.records > 5);
+
+    // Held back: one record is updated, the other pieces are deleted; the answer is lost.
+    decisions.withhold("m1");
+    proxy.script(APPLY_WRITES, [Fault::CutAfter]);
+    author.publish(&talk, &decisions).await.unwrap();
+    let shown = author.workspace.published(&publication).unwrap().unwrap();
+    assert_eq!(shown.messages.len(), 4);
+    assert!(shown.messages[1].record.withheld);
+
+    // The same where another hand deletes a piece, and the turn needs it no more.
+    decisions.publish("m1");
+    author.publish(&talk, &decisions).await.unwrap();
+    let token = author.session.tokens().access_jwt.expose().to_owned();
+    let pieces = author.workspace.published(&publication).unwrap().unwrap().messages;
+    let body = serde_json::json!({
+        "repo": account.did, "collection": "click.aligned.chat.message", "rkey": pieces[2].rkey.as_str()
+    });
+    pds.post("com.atproto.repo.deleteRecord", Some(&token), &body).await;
+    decisions.withhold("m1");
+    author.publish(&talk, &decisions).await.unwrap();
+    assert_eq!(author.workspace.published(&publication).unwrap().unwrap().messages.len(), 4);
+    let drift = Drift::of(&author.workspace, &author.target(), &publication).await.unwrap();
+    assert!(drift.is_empty(), "{drift:?}");
+    assert_eq!(author.records().await.len(), 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -40,13 +40,16 @@ impl Goal<'_> {
         }
     }
 
-    /// Notes in the ledger what an earlier run wrote, or an answer that was lost.
+    /// Notes in the ledger what an earlier run wrote or deleted, or an answer that was lost.
     pub(super) fn note_found(&self, workspace: &mut Workspace, existing: &Existing) -> Result<(), Error> {
         let Self::Plan { plan, publication } = self else { return Ok(()) };
         let found: Vec<_> = (plan.records.iter())
             .filter(|r| existing.get(&(r.collection.to_owned(), r.rkey.clone())) == Some(&r.cid))
             .collect();
-        workspace.note_found(publication, &found)
+        workspace.note_found(publication, &found)?;
+        // The site answers from the ledger: what was deleted must not go on being read there.
+        let absent: Vec<_> = plan.stale.iter().filter(|place| !existing.contains_key(*place)).collect();
+        workspace.note_absent(publication, &absent)
     }
 
     fn publication(&self) -> Option<&Publication> {
