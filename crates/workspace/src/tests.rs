@@ -279,3 +279,19 @@ async fn two_conversations_of_the_same_moment_have_keys_of_their_own() {
     keys.dedup();
     assert_eq!(keys.len(), 8);
 }
+
+#[tokio::test]
+async fn two_conversations_of_one_instant_and_clock_id_have_sessions_of_their_own() {
+    let (_folder, mut workspace) = workspace();
+    shelve(&mut workspace, &conversation(4), &Decisions::default()).await;
+    let mut fork = conversation(6);
+    fork.source.id = "s1-fork".into();
+    // `shelve` gives both the same clock id.
+    let outcome = shelve(&mut workspace, &fork, &Decisions::default()).await;
+    assert_eq!((outcome.created, outcome.updated, outcome.deleted), (7, 0, 0));
+    let again = shelve(&mut workspace, &fork, &Decisions::default()).await;
+    assert_eq!((again.uri, again.created), (outcome.uri, 0));
+    let again = shelve(&mut workspace, &conversation(4), &Decisions::default()).await;
+    assert_eq!((again.created, again.updated, again.deleted), (0, 0, 0));
+    assert_eq!(workspace.publications().unwrap().len(), 2);
+}

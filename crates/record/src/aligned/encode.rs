@@ -46,7 +46,8 @@ pub struct Encoded {
 }
 
 /// Where the session record of a conversation that started at `created_at` stands in `repo`: under the key it has already,
-/// else under one derived from its start and its `source` id, which every run derives alike.
+/// else under one derived from its start and its `source` id, which every run derives alike. `taken` says which keys are
+/// those of other conversations.
 ///
 /// # Errors
 /// The time has no key.
@@ -56,9 +57,10 @@ pub fn session_uri(
     created_at: Timestamp,
     known: &KnownKeys,
     now: Timestamp,
+    taken: impl Fn(&Tid) -> bool,
 ) -> Result<AtUri, Error> {
     let slot = Slot { turn: 0, part: 0, time: created_at, known: known.session.clone() };
-    let key = keys::assign(&[slot], keys::clock_id(source), now, |_| false)?;
+    let key = keys::assign(&[slot], keys::clock_id(source), now, taken)?;
     let key = key.into_iter().next().ok_or(Error::NoRoom { turn: 0, needed: 1 })?;
     Ok(AtUri::parse(&format!("at://{repo}/{SESSION}/{key}"))?)
 }

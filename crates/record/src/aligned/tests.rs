@@ -51,7 +51,7 @@ fn records(draft: &Draft, decisions: &Decisions) -> Encoded {
 
 fn with_keys(draft: &Draft, decisions: &Decisions, known: &KnownKeys) -> Encoded {
     let reviewed = seal(draft, &Rules::builtin().unwrap(), decisions, &key()).unwrap();
-    let uri = session_uri(&repo(), SOURCE, draft.created_at, known, now()).unwrap();
+    let uri = session_uri(&repo(), SOURCE, draft.created_at, known, now(), |_| false).unwrap();
     encode(&reviewed, uri, SOURCE, known, now(), |_| false).unwrap()
 }
 

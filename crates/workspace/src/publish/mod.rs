@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use onrecord_atproto::Session;
-use onrecord_lexicon::{Did, Handle, Rkey};
+use onrecord_lexicon::{Did, Handle, Rkey, Tid};
 use onrecord_record::{
     Action, EncodedRecord, Existing, Loss, Write,
     aligned::{self, KnownKeys},
@@ -132,7 +132,13 @@ pub async fn prepare(
     }
     let repo = target.repo()?;
     let known = workspace.known_keys(conversation, &repo)?;
-    let uri = aligned::session_uri(&repo, source, reviewed.created_at(), &known, now)?;
+    // Two conversations may begin in one instant, e.g. one and its fork.
+    let others: HashSet<String> = (workspace.publications()?.into_iter())
+        .filter(|p| p.repo == repo && p.conversation != conversation)
+        .map(|p| p.rkey.to_string())
+        .collect();
+    let taken = |tid: &Tid| others.contains(tid.as_str());
+    let uri = aligned::session_uri(&repo, source, reviewed.created_at(), &known, now, taken)?;
     let listing = Listing::of(workspace, target, uri.as_str()).await?;
     let encoded = aligned::encode(&reviewed, uri, source, &known, now, |tid| listing.is_taken(tid.as_str()))?;
     let session = encoded.records.first().map(|r| r.rkey.clone()).ok_or(Error::NothingToPublish)?;
@@ -169,7 +175,7 @@ pub fn encode_unlisted(
     known: &KnownKeys,
     now: Timestamp,
 ) -> Result<aligned::Encoded, Error> {
-    let uri = aligned::session_uri(repo, source, reviewed.created_at(), known, now)?;
+    let uri = aligned::session_uri(repo, source, reviewed.created_at(), known, now, |_| false)?;
     let encoded = aligned::encode(reviewed, uri, source, known, now, |_| false)?;
     for record in &encoded.records {
         reviewed.gate(record.json.get().as_bytes()).map_err(Error::Gate)?;
