@@ -164,6 +164,19 @@ async fn pds_what_cannot_be_mended_is_said() {
     let error = author.publish(&conversation("refused", 5), &none).await.unwrap_err();
     assert!(error.to_string().contains("no such thing"), "{error}");
     assert_eq!(proxy.count(APPLY_WRITES), before + 1);
+
+    // A limit that is over already, by this machine's clock, is not asked about again at once.
+    let before = proxy.count(APPLY_WRITES);
+    let mut over = Fault::rate_limited(0);
+    if let Fault::Answer { headers, .. } = &mut over {
+        headers.retain(|(name, _)| name != "retry-after");
+        headers.iter_mut().filter(|(name, _)| name == "ratelimit-reset").for_each(|h| h.1 = "1700000000".into());
+    }
+    proxy.script(APPLY_WRITES, std::iter::repeat_n(over, 50));
+    let talk = conversation("clock", 5);
+    let asked = tokio::time::timeout(Duration::from_secs(4), author.publish(&talk, &none)).await;
+    assert!(asked.is_err(), "it waits");
+    assert_eq!(proxy.count(APPLY_WRITES), before + 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

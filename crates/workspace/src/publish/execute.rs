@@ -150,7 +150,10 @@ impl Run<'_> {
                     (self.failures, self.lull) = (0, UNNAMED_WAIT);
                     self.progress();
                 }
-                Err(Fault::RateLimited { retry_at: Some(at), .. }) => self.wait_until(at).await,
+                // A time that has passed, by our clock, is none: asked at once again and again, a server never recovers.
+                Err(Fault::RateLimited { retry_at: Some(at), .. }) if at > Timestamp::now() => {
+                    self.wait_until(at).await;
+                }
                 Err(fault @ Fault::RateLimited { .. }) => {
                     self.failures += 1;
                     if self.failures > MAX_FAILURES {
@@ -215,7 +218,9 @@ impl Run<'_> {
     fn interrupted(&self, error: Error) -> Error {
         match error {
             Error::Atproto(source) if self.left < self.total || source.is_ambiguous() || source.is_transient() => {
-                Error::Interrupted { written: self.total - self.left, total: self.total, source: Box::new(source) }
+                // More may be left than was planned: another hand deleted records meanwhile.
+                let written = self.total.saturating_sub(self.left);
+                Error::Interrupted { written, total: self.total, source: Box::new(source) }
             }
             other => other,
         }
