@@ -282,3 +282,26 @@ fn a_covered_phrase_cut_in_two_by_a_shortened_title_or_summary_is_covered() {
     let reviewed = seal(&draft, &rules(), &decisions, &key()).unwrap();
     assert_eq!(reviewed.title(), Some("The invoices of ███…"));
 }
+
+/// What a JSON writer makes of a text.
+fn quoted(text: &str) -> Vec<u8> {
+    serde_json::to_vec(&serde_json::json!({"text": text, "failed": true, "steps": [{"tool": "x"}]})).unwrap()
+}
+
+#[test]
+fn the_gate_takes_no_escape_and_no_bracket_of_json_for_a_covered_word() {
+    let text = "C:\\temp\nother \"lines\"\tthe\r\u{8}\u{c}\u{1b}[31mred {x: [1, 2]} \u{1f9ed}";
+    let said =
+        ["not", "no", "n", "t", "r", "b", "f", "u", "0", "001", "u001b", "1b[", "tt", "\"", "\\", "{", "}", "[", ":"];
+    for word in said.into_iter().chain([",", "\",\"", "\"failed\":true,\"", "{\"text\":\"", "text\":\"", "e,"]) {
+        let mut decisions = Decisions::default();
+        decisions.cover_word(&key(), word).unwrap();
+        let reviewed = sealed(&draft(&[text]), &decisions);
+        let clean = texts(&reviewed)[0].to_owned();
+        assert_eq!(reviewed.gate(&quoted(&clean)), Ok(()), "{word}: {clean}");
+        for around in ["{}", "\n{}", "\t{}\n", "\u{1b}{}", "\"{}\"", "\\{}", "a\\\"\n{}"] {
+            let bad = around.replace("{}", word);
+            assert!(reviewed.gate(&quoted(&bad)).is_err(), "{word}: {bad:?}");
+        }
+    }
+}
