@@ -18,6 +18,9 @@ pub enum Error {
     /// Another process holds the database.
     #[error("the database is locked by another process; wait for it to finish, then run this again")]
     Locked,
+    /// Another process publishes or takes back from this data folder.
+    #[error("another onrecord is publishing or taking back; wait for it to finish, then run this again")]
+    Busy,
     /// There is no room left.
     #[error("the disk is full; nothing was lost: make room, then run this again")]
     DiskFull,
@@ -90,6 +93,12 @@ pub enum Error {
         total: usize,
         /// The last fault.
         source: Box<onrecord_atproto::Error>,
+    },
+    /// Records of a conversation that is being taken back keep coming.
+    #[error("{left} records came while it was taken back: someone publishes it at this moment. Run this again then")]
+    StillGrowing {
+        /// How many are there.
+        left: usize,
     },
     /// Nothing of that conversation is in the repository.
     #[error("nothing of {what} is on record")]

@@ -42,6 +42,13 @@ pub struct Workspace {
     folder: PathBuf,
 }
 
+/// The turn to change what is on record; see [`Workspace::begin_publishing`].
+#[derive(Debug)]
+#[must_use]
+pub struct Publishing {
+    _file: fs::File,
+}
+
 impl Workspace {
     /// Opens the store in `folder`, making both where they are missing.
     ///
@@ -62,6 +69,27 @@ impl Workspace {
         db.pragma_update(None, "secure_delete", true)?;
         schema::migrate(&mut db)?;
         Ok(Self { db, folder: folder.to_owned() })
+    }
+
+    /// Takes the turn to change what is on record, until the guard is dropped or the process ends: a take-back beside a run
+    /// that publishes would leave behind what that run writes after it.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another process has it; the folder cannot be written.
+    pub fn begin_publishing(&self) -> Result<Publishing, Error> {
+        let at = |source| Error::Folder { path: self.folder.clone(), source };
+        let path = self.folder.join("publishing.lock");
+        owner_only(&path).map_err(at)?;
+        let file = fs::OpenOptions::new().append(true).open(&path).map_err(at)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Publishing { _file: file }),
+            Err(fs::TryLockError::WouldBlock) => Err(Error::Busy),
+            // A file system without locks: then as before there were any.
+            Err(fs::TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Unsupported => {
+                Ok(Publishing { _file: file })
+            }
+            Err(fs::TryLockError::Error(e)) => Err(at(e)),
+        }
     }
 
     /// The key under which this workspace fingerprints values; made on first use.
@@ -96,7 +124,8 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes the database file readable by its owner alone before SQLite opens it (its WAL takes the same mode).
+/// Makes the file, where it is missing, and it readable by its owner alone: the database's before SQLite opens it (its WAL
+/// takes the same mode).
 #[cfg(unix)]
 fn owner_only(file: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -105,9 +134,9 @@ fn owner_only(file: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn owner_only(_file: &Path) -> std::io::Result<()> {
+fn owner_only(file: &Path) -> std::io::Result<()> {
     // The data folder of other systems belongs to the user already.
-    Ok(())
+    fs::OpenOptions::new().append(true).create(true).open(file).map(drop)
 }
 
 #[cfg(test)]

@@ -121,6 +121,16 @@ fn a_locked_file_is_said_to_be_locked() {
 }
 
 #[test]
+fn only_one_process_at_a_time_changes_what_is_on_record() {
+    let (_folder, workspace) = workspace();
+    let other = Workspace::open(&workspace.folder).unwrap();
+    let turn = workspace.begin_publishing().unwrap();
+    assert!(matches!(other.begin_publishing(), Err(Error::Busy)));
+    drop(turn);
+    assert!(other.begin_publishing().is_ok());
+}
+
+#[test]
 fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
     let (_folder, workspace) = workspace();
     let id = workspace.remember(&conversation(2)).unwrap();

@@ -9,9 +9,13 @@
 
 mod support;
 
+use onrecord_lexicon::Rkey;
 use onrecord_redact::Decisions;
 use onrecord_testkit::{FaultProxy, Pds, PdsOptions};
-use onrecord_workspace::{Error, publish::Drift};
+use onrecord_workspace::{
+    Error,
+    publish::{Drift, TakeBack},
+};
 use serde_json::json;
 use support::{Author, conversation, wanted};
 
@@ -117,4 +121,22 @@ async fn pds_a_conversation_goes_out_grows_changes_and_comes_back_whole() {
     let mut amnesiac = amnesiac;
     assert_eq!(amnesiac.unpublish(&outcome.uri).await.unwrap(), 21);
     assert_eq!(amnesiac.records().await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_what_another_machine_publishes_meanwhile_is_taken_back_too() {
+    let pds = Pds::start(PdsOptions::default()).await;
+    let account = pds.create_account("dana.test").await;
+    let proxy = FaultProxy::start(&pds).await;
+    let mut here = Author::sign_in(&account, proxy.url(), proxy.url()).await;
+    let mut there = Author::sign_in(&account, proxy.url(), proxy.url()).await;
+    let none = Decisions::default();
+    let outcome = here.publish(&conversation("talk", 6), &none).await.unwrap();
+    let rkey = Rkey::parse(outcome.uri.rsplit('/').next().unwrap()).unwrap();
+    let target = here.target();
+    let take_back = TakeBack::prepare(&here.workspace, &target, &rkey).await.unwrap();
+    there.publish(&conversation("talk", 10), &none).await.unwrap();
+    assert_eq!(take_back.execute(&mut here.workspace, &target, &mut |_| {}).await.unwrap(), 11);
+    assert_eq!(here.records().await, []);
+    assert_eq!(here.workspace.publications().unwrap(), []);
 }

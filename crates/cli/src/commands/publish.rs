@@ -57,6 +57,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         return Ok(PROBLEMS);
     }
 
+    let _turn = if args.dry_run { None } else { Some(opened.workspace.begin_publishing()?) };
     let reviewed = opened.seal()?;
     let title = reviewed.title().map(str::to_owned);
     let source = opened.conversation.source.id.clone();

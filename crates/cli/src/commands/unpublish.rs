@@ -31,6 +31,7 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
         out.note("Nothing is on record.");
         return Ok(0);
     }
+    let _turn = workspace.begin_publishing()?;
     let mut jobs: Vec<(Target, TakeBack)> = Vec::new();
     for (repo, rkey) in wanted {
         let target = target_of(&workspace, &repo)?;

@@ -6,6 +6,9 @@ use onrecord_record::{Action, Write, aligned::SESSION};
 use super::{Event, Listing, Target, execute};
 use crate::{Error, Place, Workspace};
 
+/// Times that records are deleted which came while others were.
+const MAX_ROUNDS: usize = 5;
+
 /// A conversation to be taken back.
 #[derive(Debug)]
 pub struct TakeBack {
@@ -53,9 +56,18 @@ impl TakeBack {
         let uri = self.uri();
         let publication = workspace.publication_at(&self.repo, &self.rkey)?;
         let goal = execute::Goal::TakeBack { uri: &uri, publication: publication.as_ref() };
-        execute::run(workspace, target, &goal, self.writes.clone(), on_event).await?;
-        workspace.end_take_back(&self.repo, &self.rkey)?;
-        Ok(self.writes.len())
+        let (mut deleted, mut writes) = (0, self.writes.clone());
+        // Another machine may have published more of it meanwhile: forgotten here, it would be found by nobody.
+        for _ in 0..MAX_ROUNDS {
+            deleted += writes.len();
+            execute::run(workspace, target, &goal, writes, on_event).await?;
+            writes = deletions(find_records(workspace, target, &uri).await?);
+            if writes.is_empty() {
+                workspace.end_take_back(&self.repo, &self.rkey)?;
+                return Ok(deleted);
+            }
+        }
+        Err(Error::StillGrowing { left: writes.len() })
     }
 }
 
