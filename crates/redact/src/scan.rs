@@ -139,10 +139,7 @@ pub(crate) fn covered_spans(covers: &Covers, text: &str, mut spans: Vec<(usize, 
     let mut found = Vec::new();
     covers.find(text.as_bytes(), &mut found);
     spans.extend(found.iter().map(|s| (s.start, s.end)));
-    for span in &mut spans {
-        *span = text::snap(text, span.0, span.1);
-    }
-    text::merge(spans)
+    text::snap_all(text, spans)
 }
 
 fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions) -> Vec<Text<'a>> {

@@ -1,6 +1,6 @@
 //! Where tokens and characters begin and end.
 
-use unicode_segmentation::{GraphemeCursor, GraphemeIncomplete};
+use unicode_segmentation::{GraphemeCursor, GraphemeIncomplete, UnicodeSegmentation};
 
 /// The bar that stands for covered text, whatever its length.
 pub const BAR: &str = "███";
@@ -78,6 +78,40 @@ pub(crate) fn snap(text: &str, start: usize, end: usize) -> (usize, usize) {
         start -= blocks_before;
         end += blocks_after;
     }
+}
+
+/// More spans than this in one text are put on boundaries that are looked up, not looked for: a character may be as long as
+/// the text, and then each span would be a walk through all of it.
+const FEW: usize = 64;
+
+/// [`snap`] of each span, merged.
+pub(crate) fn snap_all(text: &str, spans: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let mut spans = merge(spans);
+    let many = spans.len() > FEW && !text.is_ascii();
+    if many {
+        let mut bounds = text.grapheme_indices(true).map(|(at, _)| at).peekable();
+        let mut last = 0;
+        // In order, and apart from each other: one walk through the text serves all.
+        for span in &mut spans {
+            while let Some(bound) = bounds.next_if(|b| *b <= span.0) {
+                last = bound;
+            }
+            let start = last;
+            while let Some(bound) = bounds.next_if(|b| *b < span.1) {
+                last = bound;
+            }
+            *span = (start, bounds.peek().copied().unwrap_or(text.len()));
+        }
+        spans = merge(spans);
+    }
+    for span in &mut spans {
+        let touches_block = str_part(text, 0, span.0).ends_with(BLOCK)
+            || text.get(span.1..).is_some_and(|after| after.starts_with(BLOCK));
+        if !many || touches_block {
+            *span = snap(text, span.0, span.1);
+        }
+    }
+    merge(spans)
 }
 
 /// Between two printable ASCII characters there is always a boundary: the common case, decided without tables.

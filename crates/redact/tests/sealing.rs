@@ -305,3 +305,35 @@ fn the_gate_takes_no_escape_and_no_bracket_of_json_for_a_covered_word() {
         }
     }
 }
+
+#[test]
+fn many_bars_stand_on_the_same_boundaries_as_few() {
+    for around in ["e\u{301}{}\u{301}z", "🇩🇪{}🇫🇷", "👩\u{200d}{}\u{200d}👧 ", "█{}██ ", "\u{301}{}█\u{301} ", "שׁ{}ם "]
+    {
+        let one = around.replace("{}", "qx");
+        let mut decisions = Decisions::default();
+        decisions.cover_word(&key(), "qx").unwrap();
+        // Line ends keep the repetitions apart.
+        let reviewed = sealed(&draft(&[&format!("{one}\n"), &format!("{one}\n").repeat(300)]), &decisions);
+        let texts = texts(&reviewed);
+        assert_eq!(texts[1], texts[0].repeat(300), "{around:?}");
+    }
+}
+
+#[test]
+fn characters_as_long_as_the_text_do_not_slow_sealing_down() {
+    let started = std::time::Instant::now();
+    for (text, word) in [
+        ("👩\u{200d}".repeat(40_000), "👩"),
+        ("🇩🇪🇫🇷".repeat(20_000), "🇩"),
+        (format!("e{}", "\u{301}".repeat(200_000)), "\u{301}"),
+        ("█x".repeat(100_000), "x"),
+        ("\u{600}x".repeat(100_000), "x"),
+    ] {
+        let mut decisions = Decisions::default();
+        decisions.cover_word(&key(), word).unwrap();
+        let reviewed = sealed(&draft(&[&text]), &decisions);
+        assert!(!texts(&reviewed)[0].contains(word), "{word}");
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
