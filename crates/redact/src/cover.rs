@@ -30,6 +30,9 @@ pub(crate) struct Span {
     pub(crate) rule: Option<usize>,
 }
 
+/// Read across the marks of quotations, comments and lists, shorter forms than this (in bytes) would stand anywhere by chance.
+const UNWRAPPED_BYTES: usize = 8;
+
 /// Everything covered, compiled for searching.
 pub(crate) struct Covers {
     literals: Option<AhoCorasick>,
@@ -80,8 +83,18 @@ impl Covers {
         if self.is_empty() || text.is_empty() {
             return;
         }
-        let squeezed = Squeezed::new(text);
+        self.find_in(text, &Squeezed::new(text), 0, spans);
+        if let Some(unwrapped) = Squeezed::unwrapped(text) {
+            self.find_in(text, &unwrapped, UNWRAPPED_BYTES, spans);
+        }
+    }
+
+    /// Appends where at least `least` bytes of covered values stand in `squeezed`, in places of `text`.
+    fn find_in(&self, text: &[u8], squeezed: &Squeezed, least: usize, spans: &mut Vec<Span>) {
         let mut push = |at: usize, length: usize, complete: bool, run_on: RunOn, rule: Option<usize>| {
+            if length < least {
+                return;
+            }
             let start = squeezed.original(at);
             let end = squeezed.original(at + length.saturating_sub(1)) + 1;
             // A run of base64 is walked over once, not once for each hit in it.
@@ -105,7 +118,7 @@ impl Covers {
         }
         if !self.words.is_empty() {
             let mut places = Vec::new();
-            self.words.find(&squeezed, &mut places);
+            self.words.find(squeezed, &mut places);
             for place in places {
                 push(place.at, place.length, place.complete, place.run_on, None);
             }

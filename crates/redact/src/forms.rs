@@ -68,7 +68,10 @@ fn of_piece(value: &str, public: usize, run_on: RunOn, forms: &mut Vec<Form>) {
     add(&|v| json(v, Json::Plain).into_bytes(), run_on);
     add(&|v| json(v, Json::Slashes).into_bytes(), run_on);
     add(&|v| json(v, Json::Ascii).into_bytes(), run_on);
-    add(&|v| json(&json(v, Json::Plain), Json::Plain).into_bytes(), run_on);
+    add(&|v| json(v, Json::AsciiUpper).into_bytes(), run_on);
+    for once in [Json::Plain, Json::Ascii] {
+        add(&|v| json(&json(v, once), Json::Plain).into_bytes(), run_on);
+    }
     add(&|v| json(v, Json::All).into_bytes(), RunOn::No);
     add(&|v| json(v, Json::All).to_ascii_uppercase().replace("\\U", "\\u").into_bytes(), RunOn::No);
     for upper in [true, false] {
@@ -112,6 +115,8 @@ enum Json {
     Slashes,
     /// With everything beyond ASCII as `\u`.
     Ascii,
+    /// The same, with upper-case digits.
+    AsciiUpper,
     /// With everything as `\u`.
     All,
 }
@@ -131,12 +136,16 @@ fn json(value: &str, style: Json) -> String {
             '/' if style == Json::Slashes => Some('/'),
             _ => None,
         };
-        let long = style == Json::All || c < ' ' || (style == Json::Ascii && !c.is_ascii());
+        let long = style == Json::All || c < ' ' || (matches!(style, Json::Ascii | Json::AsciiUpper) && !c.is_ascii());
         match escape {
             Some(letter) if style != Json::All => out.extend(['\\', letter]),
             _ if long => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    out.push_str(&format!("\\u{unit:04x}"));
+                    out.push_str(&if style == Json::AsciiUpper {
+                        format!("\\u{unit:04X}")
+                    } else {
+                        format!("\\u{unit:04x}")
+                    });
                 }
             }
             _ => out.push(c),

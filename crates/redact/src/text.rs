@@ -184,6 +184,41 @@ pub(crate) struct Squeezed {
     gaps: Vec<Gap>,
 }
 
+/// What stands between the end of one line and the beginning of the next.
+#[derive(Default)]
+struct Wrap {
+    length: usize,
+    breaks_line: bool,
+    /// There is more to it than white space.
+    decorated: bool,
+}
+
+impl Wrap {
+    /// The wrap that `text` begins with, if any.
+    fn before(text: &[u8]) -> Self {
+        let mut wrap = Self::default();
+        loop {
+            let rest = text.get(wrap.length..).unwrap_or_default();
+            // Escaped once, or in a string within a string.
+            let slashes = rest.iter().take(4).take_while(|b| **b == b'\\').count();
+            let (length, breaks_line) = match (slashes, rest.get(slashes)) {
+                (1.., Some(b'n' | b'r')) => (slashes + 1, true),
+                (1, Some(b'\n' | b'\r')) => (2, true),
+                (0, Some(b'\n' | b'\r')) => (1, true),
+                (0, Some(space)) if space.is_ascii_whitespace() => (1, false),
+                (0, Some(b'>' | b'|')) if wrap.breaks_line => (1, false),
+                (0, Some(b'#' | b'*' | b'+' | b'-')) if wrap.breaks_line && rest.get(1) == Some(&b' ') => (2, false),
+                (0, Some(b'/')) if wrap.breaks_line && rest.starts_with(b"// ") => (3, false),
+                (0, Some(_)) if wrap.breaks_line && rest.starts_with("│".as_bytes()) => (3, false),
+                _ => return wrap,
+            };
+            wrap.decorated |= length > 1 || matches!(rest.first(), Some(b'>' | b'|'));
+            wrap.breaks_line |= breaks_line;
+            wrap.length += length;
+        }
+    }
+}
+
 struct Gap {
     at: usize,
     removed: usize,
@@ -208,6 +243,30 @@ impl Squeezed {
             }
         }
         Self { bytes, gaps }
+    }
+
+    /// The text read across what else wraps lines: escaped line ends (`\n` in a string), a shell's `\` at the end of a line,
+    /// and what quotations, comments and lists put before each line. `None` where there is none of it.
+    pub(crate) fn unwrapped(text: &[u8]) -> Option<Self> {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut gaps = Vec::new();
+        let (mut at, mut any) = (0, false);
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            let plain = rest.iter().position(|b| *b == b'\\' || b.is_ascii_whitespace()).unwrap_or(rest.len());
+            bytes.extend_from_slice(part(rest, 0, plain));
+            let rest = rest.get(plain..).unwrap_or_default();
+            let wrap = Wrap::before(rest);
+            if wrap.length == 0 {
+                bytes.extend(rest.first());
+                at += plain + 1;
+                continue;
+            }
+            any |= wrap.decorated;
+            let removed = gaps.last().map_or(0, |g: &Gap| g.removed) + wrap.length;
+            gaps.push(Gap { at: bytes.len(), removed, breaks_line: wrap.breaks_line });
+            at += plain + wrap.length;
+        }
+        any.then_some(Self { bytes, gaps })
     }
 
     /// Where the byte at `at` stands in the text.

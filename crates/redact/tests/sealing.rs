@@ -337,3 +337,51 @@ fn characters_as_long_as_the_text_do_not_slow_sealing_down() {
     }
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_covered_value_is_covered_however_its_lines_are_wrapped() {
+    let token = github_token();
+    let word = "Halvorsen Shipping";
+    let base64 = encode_base64(format!("user:{token}:{word}").as_bytes());
+    let wraps = [
+        "\\n", "\\r\\n", "\\\\n", "\\\n", "\\\n    ", "\n> ", "\n>", "\n> > ", "\n# ", "\n// ", "\n * ", "\n+ ",
+        "\n- ", "\n| ", "\r\n│ ", "\\n> ",
+    ];
+    for wrap in wraps {
+        for width in [5, 13, 17] {
+            let wrapped = |value: &str| {
+                let lines: Vec<_> = value.as_bytes().chunks(width).map(|l| str::from_utf8(l).unwrap()).collect();
+                lines.join(wrap)
+            };
+            let phrase = word.replace(' ', &format!("{wrap} "));
+            let mut all = draft(&[&format!("({token}) ({word})"), &format!("({})\n({})", wrapped(&token), phrase)]);
+            all.turns[1].steps.push(step("x", &format!("({})", wrapped(&base64))));
+            let mut decisions = Decisions::default();
+            decisions.cover_word(&key(), word).unwrap();
+            cover_all(&all, &mut decisions);
+            let reviewed = sealed(&all, &decisions);
+            assert_eq!(texts(&reviewed)[1], "(███)\n(███)", "{wrap:?} {width}");
+            let summary = &reviewed.turns()[1].content().unwrap().steps()[0].summary;
+            let core = base64.get(8..base64.len() - 4).unwrap();
+            let left = core.as_bytes().windows(4).filter(|w| summary.contains(str::from_utf8(w).unwrap())).count();
+            assert_eq!(left, 0, "{wrap:?} {width} {summary}");
+            for said in everything(&reviewed) {
+                assert_eq!(reviewed.gate(&quoted(&said)), Ok(()), "{wrap:?} {width}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_word_beyond_ascii_is_covered_however_it_is_escaped() {
+    let mut decisions = Decisions::default();
+    decisions.cover_word(&key(), "péché שלום").unwrap();
+    let forms = [
+        "p\\u00e9ch\\u00e9 \\u05e9\\u05dc\\u05d5\\u05dd",
+        "p\\u00E9ch\\u00E9 \\u05E9\\u05DC\\u05D5\\u05DD",
+        "p\\\\u00e9ch\\\\u00e9 \\\\u05e9\\\\u05dc\\\\u05d5\\\\u05dd",
+    ];
+    for form in forms {
+        assert_eq!(texts(&sealed(&draft(&[&format!("({form})")]), &decisions)), ["(███)"], "{form}");
+    }
+}
