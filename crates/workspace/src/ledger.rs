@@ -8,7 +8,7 @@ use onrecord_record::{
     EncodedRecord, Published, Write,
     aligned::{self, KnownKeys, MESSAGE, SESSION},
 };
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row, Transaction};
 use serde_json::Value;
 
 use crate::{ConversationId, Error, Workspace};
@@ -153,18 +153,26 @@ impl Workspace {
         )?;
         {
             let mut insert = tx.prepare_cached(
-                "INSERT OR IGNORE INTO record (publication, collection, rkey, turn, part) VALUES (?1, ?2, ?3, ?4, ?5)",
+                // A key that a turn had which is gone may have passed to another.
+                "INSERT INTO record (publication, collection, rkey, turn, part) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO UPDATE SET turn = excluded.turn, part = excluded.part
+                    WHERE turn IS NOT excluded.turn OR part <> excluded.part",
             )?;
             for record in records {
                 insert.execute((id, record.collection, record.rkey.as_str(), &record.turn, record.part))?;
             }
         }
-        tx.execute(
-            "DELETE FROM gone WHERE repo = ?1 AND collection = ?2 AND rkey = ?3",
-            (repo.as_str(), SESSION, session.as_str()),
-        )?;
         tx.commit()?;
         self.publication_at(repo, session)?.ok_or(Error::Corrupt { what: "the ledger" })
+    }
+
+    /// Notes that the session record is in the repository: a conversation that was taken back from there is there again.
+    fn note_back(tx: &Transaction<'_>, publication: &Publication) -> Result<(), Error> {
+        tx.execute(
+            "DELETE FROM gone WHERE repo = ?1 AND collection = ?2 AND rkey = ?3",
+            (publication.repo.as_str(), SESSION, publication.rkey.as_str()),
+        )?;
+        Ok(())
     }
 
     /// Notes that `writes` have taken effect.
@@ -192,6 +200,9 @@ impl Workspace {
                     .execute((publication.id, collection, rkey))?,
             };
         }
+        if writes.iter().any(|w| w.collection == SESSION && w.cid.is_some()) {
+            Self::note_back(&tx, publication)?;
+        }
         tx.commit()?;
         Ok(())
     }
@@ -210,6 +221,9 @@ impl Workspace {
             for r in records {
                 update.execute((publication.id, r.collection, r.rkey.as_str(), r.cid.as_str(), r.json.get()))?;
             }
+        }
+        if records.iter().any(|r| r.collection == SESSION) {
+            Self::note_back(&tx, publication)?;
         }
         tx.commit()?;
         Ok(())

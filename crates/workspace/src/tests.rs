@@ -48,12 +48,16 @@ fn tokens(access: &str) -> Tokens {
 }
 
 async fn shelve(workspace: &mut Workspace, conversation: &Conversation, decisions: &Decisions) -> publish::Outcome {
+    let plan = plan(workspace, conversation, decisions).await;
+    publish::execute(workspace, &Target::Shelf, &plan, &mut |_| {}).await.unwrap()
+}
+
+async fn plan(workspace: &Workspace, conversation: &Conversation, decisions: &Decisions) -> publish::Plan {
     let id = workspace.remember(conversation).unwrap();
     let (draft, _) = onrecord_record::project(conversation);
     let key = workspace.fingerprint_key().unwrap();
     let reviewed = seal(&draft, &Rules::builtin().unwrap(), decisions, &key).unwrap();
-    let plan = publish::prepare(workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
-    publish::execute(workspace, &Target::Shelf, &plan, &mut |_| {}).await.unwrap()
+    publish::prepare(workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap()
 }
 
 #[test]
@@ -229,6 +233,15 @@ async fn what_was_taken_back_is_in_no_file_any_more() {
     let again = TakeBack::prepare(&workspace, &Target::Shelf, &rkey).await;
     assert!(matches!(again, Err(Error::NotOnRecord { .. })));
 
+    // A run that is stopped before anything is there again leaves it gone.
+    let mut refused = conversation(6);
+    refused.title = Some(format!("{}Mandalay and more", "a".repeat(119)));
+    let mut decisions = Decisions::default();
+    decisions.cover_word(&workspace.fingerprint_key().unwrap(), "Mandalay…").unwrap();
+    let plan = plan(&workspace, &refused, &decisions).await;
+    publish::execute(&mut workspace, &Target::Shelf, &plan, &mut |_| {}).await.unwrap_err();
+    assert!(workspace.is_gone(&repo, &rkey).unwrap());
+
     // Published again it is there again.
     shelve(&mut workspace, &conversation(6), &Decisions::default()).await;
     assert!(!workspace.is_gone(&repo, &rkey).unwrap());
@@ -238,13 +251,12 @@ async fn what_was_taken_back_is_in_no_file_any_more() {
 async fn the_last_gate_guards_the_shelf_too() {
     let (_folder, mut workspace) = workspace();
     let mut conversation = conversation(2);
-    conversation.title = Some("Something unknown".into());
-    conversation.turns.iter_mut().for_each(|t| t.model = None);
+    conversation.title = Some(format!("{}Mandalay and more", "a".repeat(119)));
     let id = workspace.remember(&conversation).unwrap();
     let key = workspace.fingerprint_key().unwrap();
     let mut decisions = Decisions::default();
-    // What the encoder itself says of a model that nobody named.
-    decisions.cover_word(&key, "unknown").unwrap();
+    // What stands there only when the encoder has shortened the title.
+    decisions.cover_word(&key, "Mandalay…").unwrap();
     let (draft, _) = onrecord_record::project(&conversation);
     let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
     let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
@@ -304,4 +316,24 @@ async fn two_conversations_of_one_instant_and_clock_id_have_sessions_of_their_ow
     let again = shelve(&mut workspace, &conversation(4), &Decisions::default()).await;
     assert_eq!((again.created, again.updated, again.deleted), (0, 0, 0));
     assert_eq!(workspace.publications().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_key_that_passed_to_another_turn_is_remembered_as_that_ones() {
+    let (_folder, mut workspace) = workspace();
+    let mut talk = conversation(4);
+    shelve(&mut workspace, &talk, &Decisions::default()).await;
+    // Rewound: another turn stands in its place, of the same moment.
+    talk.turns[3].id = "other".into();
+    shelve(&mut workspace, &talk, &Decisions::default()).await;
+    let id = workspace.remember(&talk).unwrap();
+    let keys = |w: &Workspace| w.known_keys(id, &crate::shelf_did().unwrap()).unwrap().turns;
+    let before = keys(&workspace);
+    assert!(before.contains_key(&("other".to_owned(), 0)));
+    // The first one is back beside it: the key stays where it is.
+    let mut both = conversation(4);
+    both.turns.push(talk.turns[3].clone());
+    both.turns.swap(3, 4);
+    shelve(&mut workspace, &both, &Decisions::default()).await;
+    assert_eq!(keys(&workspace).get(&("other".to_owned(), 0)), before.get(&("other".to_owned(), 0)));
 }

@@ -147,15 +147,14 @@ async fn pds_what_cannot_be_mended_is_said() {
         .collect();
     assert_eq!(ours, wanted(&plan));
 
-    // A covered word that the encoder itself brings in: the last gate stops the whole of it before anything is sent.
+    // A covered phrase that stands there only when the encoder has shortened the title: the last gate stops the whole of it before anything is sent.
     let before = proxy.count(APPLY_WRITES);
     let mut covered = Decisions::default();
-    covered.cover_word(&author.workspace.fingerprint_key().unwrap(), "unknown").unwrap();
+    covered.cover_word(&author.workspace.fingerprint_key().unwrap(), "Mandalay…").unwrap();
     let mut talk = conversation("gate", 5);
-    talk.title = Some("Something unknown".into());
-    talk.turns.iter_mut().for_each(|t| t.model = None);
+    talk.title = Some(format!("{}Mandalay and more", "a".repeat(119)));
     let error = author.publish(&talk, &covered).await.unwrap_err();
-    assert!(matches!(error, Error::Gate(_)) && !error.to_string().contains("unknown"), "{error}");
+    assert!(matches!(error, Error::Gate(_)) && !error.to_string().contains("Mandalay"), "{error}");
     assert_eq!(proxy.count(APPLY_WRITES), before);
 
     // A refusal that no repetition would change is not repeated.
