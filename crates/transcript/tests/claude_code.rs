@@ -110,15 +110,20 @@ fn with_grain_message_every_message_is_a_turn() {
 
 #[test]
 fn a_conversation_that_grows_keeps_the_ids_of_its_turns() {
-    let input = fixture("queued-prompts");
-    let ids = |bytes: &[u8]| -> Vec<String> {
-        read(bytes, &options()).unwrap().conversations[0].turns.iter().map(|turn| turn.id.clone()).collect()
-    };
-    let whole = ids(&input);
-    let rows: Vec<&[u8]> = input.split_inclusive(|byte| *byte == b'\n').collect();
-    for length in 3..rows.len() {
-        let part = ids(&rows[..length].concat());
-        assert!(whole.starts_with(&part), "{length}: {part:?} {whole:?}");
+    for name in ["queued-prompts", "queued-while-the-agent-works", "parallel-tools", "growing-snapshots", "compaction"]
+    {
+        let input = fixture(name);
+        let ids = |bytes: &[u8]| -> Vec<String> {
+            let parsed = read(bytes, &options());
+            parsed
+                .map_or_else(|_| Vec::new(), |p| p.conversations[0].turns.iter().map(|turn| turn.id.clone()).collect())
+        };
+        let whole = ids(&input);
+        let rows: Vec<&[u8]> = input.split_inclusive(|byte| *byte == b'\n').collect();
+        for length in 1..rows.len() {
+            let part = ids(&rows[..length].concat());
+            assert!(whole.starts_with(&part), "{name}, {length} rows: {part:?} {whole:?}");
+        }
     }
 }
 

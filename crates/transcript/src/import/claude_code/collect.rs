@@ -306,12 +306,12 @@ impl File {
         let said = match operation.as_ref() {
             "enqueue" => {
                 let text = queue_text(row).unwrap_or_default();
-                if injected::is_slash_command(&text) {
-                    session.slash_commands += 1;
-                    return;
+                let is_command = injected::is_slash_command(&text);
+                session.slash_commands += u64::from(is_command);
+                match injected::human_text(&text).filter(|_| !is_command) {
+                    Some(words) => Said::Queued(words.into_owned()),
+                    None => Said::QueuedOther(text),
                 }
-                let Some(words) = injected::human_text(&text) else { return };
-                Said::Queued(words.into_owned())
             }
             "dequeue" | "remove" => Said::Dequeued(queue_text(row)),
             // The person took everything back into the input line to go on writing.

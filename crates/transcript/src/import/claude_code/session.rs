@@ -33,6 +33,8 @@ pub(super) enum Said {
     Results(Vec<ToolResult>),
     /// By a person, into the queue.
     Queued(String),
+    /// By the harness, into the queue; or a slash command. It takes a place there, and is no prompt.
+    QueuedOther(String),
     /// By the harness: the first prompt leaves the queue, or the one with these words.
     Dequeued(Option<String>),
     /// The person took the queue back into their input line; these words, if the row says so.
@@ -51,7 +53,7 @@ pub(super) struct Entry {
 
 impl Entry {
     const fn is_queue_bookkeeping(&self) -> bool {
-        matches!(self.said, Said::Dequeued(_) | Said::QueueTakenBack(_))
+        matches!(self.said, Said::QueuedOther(_) | Said::Dequeued(_) | Said::QueueTakenBack(_))
     }
 }
 
@@ -63,7 +65,7 @@ struct Waiting {
     line: u64,
     text: String,
     is_in_queue: bool,
-    /// Whether the agent, or another prompt, has come since.
+    /// Whether the agent, or another prompt, has come since it left the queue.
     is_given: bool,
 }
 
@@ -72,6 +74,10 @@ struct Waiting {
 struct Queue {
     waiting: VecDeque<Waiting>,
     settled: HashSet<usize>,
+    /// What stands in the queue, prompts and other things: place among the entries, and words.
+    places: VecDeque<(usize, String)>,
+    /// Prompts that have left it since the agent last came.
+    left: Vec<usize>,
 }
 
 impl Queue {
@@ -103,17 +109,35 @@ impl Queue {
         }
     }
 
-    /// A prompt leaves the queue for the agent; its row, if there is one, comes later.
+    /// The first in the queue leaves it for the agent, or the one with these words; its row, if there is one,
+    /// comes later.
     fn leave(&mut self, words: Option<&str>) {
         let words = words.map(str::trim);
-        let leaving = self
-            .waiting
-            .iter_mut()
-            .take(QUEUE_LOOK_AHEAD)
-            .find(|prompt| prompt.is_in_queue && words.is_none_or(|words| words == prompt.text));
-        if let Some(prompt) = leaving {
-            prompt.is_in_queue = false;
+        while self.places.front().is_some_and(|(at, _)| self.settled.contains(at)) {
+            self.places.pop_front();
         }
+        let mut places = self.places.iter().take(QUEUE_LOOK_AHEAD);
+        let found = places
+            .position(|(at, text)| !self.settled.contains(at) && words.is_none_or(|words| words == text.as_str()));
+        let Some((at, _)) = found.and_then(|found| self.places.remove(found)) else { return };
+        if let Some(prompt) = self.waiting_at(at) {
+            prompt.is_in_queue = false;
+            self.left.push(at);
+        }
+    }
+
+    /// The agent has come: what left the queue before was given to it.
+    fn give(&mut self) {
+        for at in std::mem::take(&mut self.left) {
+            if let Some(prompt) = self.waiting_at(at) {
+                prompt.is_given = true;
+            }
+        }
+    }
+
+    fn waiting_at(&mut self, at: usize) -> Option<&mut Waiting> {
+        let found = self.waiting.binary_search_by_key(&at, |prompt| prompt.at).ok()?;
+        self.waiting.get_mut(found)
     }
 }
 
@@ -200,7 +224,7 @@ impl Session {
                     messages.agent(message_id, uuid, time, model, blocks);
                 }
                 Said::Results(given) => results.extend(given.into_iter().map(|result| (line, result))),
-                Said::Dequeued(_) | Said::QueueTakenBack(_) => {}
+                Said::QueuedOther(_) | Said::Dequeued(_) | Said::QueueTakenBack(_) => {}
             }
         }
         // After all calls, since a result may stand before its call.
@@ -249,18 +273,19 @@ impl Session {
         let mut queue = Queue::default();
         for (at, entry) in self.entries.iter().enumerate() {
             match &entry.said {
-                Said::Queued(text) => queue.waiting.push_back(Waiting {
-                    at,
-                    line: entry.line,
-                    text: text.trim().to_owned(),
-                    is_in_queue: true,
-                    is_given: false,
-                }),
+                Said::Queued(text) => {
+                    let text = text.trim().to_owned();
+                    queue.places.push_back((at, text.clone()));
+                    let line = entry.line;
+                    queue.waiting.push_back(Waiting { at, line, text, is_in_queue: true, is_given: false });
+                }
+                Said::QueuedOther(text) => queue.places.push_back((at, text.trim().to_owned())),
                 Said::Dequeued(words) => queue.leave(words.as_deref()),
                 Said::QueueTakenBack(Some(words)) => {
                     queue.settle(words);
                 }
                 Said::QueueTakenBack(None) => {
+                    queue.places.clear();
                     let settled = &mut queue.settled;
                     queue.waiting.retain(|prompt| !prompt.is_in_queue || !settled.insert(prompt.at));
                 }
@@ -268,11 +293,7 @@ impl Session {
                     let last = queue.settle(words);
                     queue.pass_over(last);
                 }
-                Said::Agent { .. } => {
-                    for prompt in queue.waiting.iter_mut().rev().take_while(|prompt| !prompt.is_given) {
-                        prompt.is_given = true;
-                    }
-                }
+                Said::Agent { .. } => queue.give(),
                 Said::Results(_) => {}
             }
         }
