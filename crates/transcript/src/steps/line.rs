@@ -27,11 +27,10 @@ pub(super) fn fold(text: &str) -> String {
     line
 }
 
-/// A word of so many bytes is cut where a line ends; a shorter one goes whole. The beginning of a secret that was cut is
-/// found by no rule while it is short, and would be published.
-const LONG_WORD: usize = 100;
-
 /// `line` cut to the limits between graphemes and words, with an ellipsis where something was cut.
+///
+/// A word stays whole or goes whole, however long it is: what is left of a secret that was cut is found by no rule,
+/// and would be published.
 pub(super) fn truncate(mut line: String, max_graphemes: usize, max_bytes: usize) -> String {
     const ELLIPSIS: char = '…';
     let room = max_bytes.saturating_sub(ELLIPSIS.len_utf8());
@@ -41,9 +40,8 @@ pub(super) fn truncate(mut line: String, max_graphemes: usize, max_bytes: usize)
         if count >= max_graphemes || end > max_bytes {
             let goes_on = line.get(keep..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_graphic()));
             line.truncate(keep);
-            let word = line.trim_end_matches(|c: char| c.is_ascii_graphic()).len();
-            if goes_on && line.len() - word < LONG_WORD {
-                line.truncate(word);
+            if goes_on {
+                line.truncate(line.trim_end_matches(|c: char| c.is_ascii_graphic()).len());
             }
             line.truncate(line.trim_end().len());
             line.push(ELLIPSIS);

@@ -167,7 +167,32 @@ fn long_lines_are_cut_between_graphemes() {
     assert_eq!(line("Task", &json!({"description": whole})), whole);
 }
 
+#[test]
+fn a_patch_that_names_no_file_shows_nothing() {
+    check("apply_patch", json!("-let key = 1;"), "");
+    check("apply_patch", json!({"input":"-let key = 1;"}), "");
+    check("apply_patch", json!({"patch":"+x", "path":"a.rs"}), "a.rs");
+}
+
+#[test]
+fn a_word_is_never_cut_in_two_however_long() {
+    let password = "Pq7".repeat(50);
+    let command = format!("{}psql postgres://kiln:{password}@db.example.org/x now", "x ".repeat(60));
+    assert_eq!(line("Bash", &json!({"command": command})), format!("{}psql…", "x ".repeat(60)));
+    let token = format!("eyJ{}", "a".repeat(400));
+    assert_eq!(line("Bash", &json!({"command": format!("run {token} now")})), "run…");
+    assert_eq!(line("Bash", &json!({"command": token})), "…");
+}
+
 proptest! {
+    #[test]
+    fn every_word_of_a_cut_summary_stood_in_the_text(words in prop::collection::vec("[!-~&&[^/\\\\]]{1,160}", 1..12)) {
+        let said = summarise("Bash", &json!({"command": words.join(" ")}), None, None);
+        for word in said.trim_end_matches('…').split_whitespace() {
+            prop_assert!(words.iter().any(|whole| whole == word), "{} in {}", word, said);
+        }
+    }
+
     #[test]
     fn a_summary_is_one_bounded_line_without_anybodys_home(
         tool in "Bash|shell|Read|apply_patch|[a-z_]{1,12}",

@@ -9,15 +9,16 @@ const SHORT_BYTES: usize = 120;
 
 /// What the call is for; `None` where the arguments say nothing short.
 pub(super) fn describe(tool: &str, input: &Value) -> Option<String> {
+    let name = tool.to_ascii_lowercase();
     let known = match input {
-        Value::Object(arguments) => of_known_tool(&tool.to_ascii_lowercase(), arguments),
-        Value::String(text) if tool.eq_ignore_ascii_case("apply_patch") => shell::patched_files(text),
-        Value::String(text) if is_shell_tool(&tool.to_ascii_lowercase()) => {
-            shell::describe_command(&Value::String(text.clone()))
-        }
+        Value::Object(arguments) => of_known_tool(&name, arguments),
+        Value::String(text) if name == "apply_patch" => shell::patched_files(text),
+        Value::String(text) if is_shell_tool(&name) => shell::describe_command(&Value::String(text.clone())),
         _ => None,
     };
-    known.filter(|said| !said.trim().is_empty()).or_else(|| generic(input))
+    // A patch that names no file is contents alone.
+    let is_patch = name == "apply_patch";
+    known.filter(|said| !said.trim().is_empty()).or_else(|| generic(input).filter(|_| !is_patch))
 }
 
 fn is_shell_tool(tool: &str) -> bool {
