@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use onrecord_transcript::{Error, Grain, Harness, ParseOptions, Parsed, detect::detect, parse};
+use onrecord_transcript::{Error, Grain, Harness, ParseOptions, Parsed, Part, detect::detect, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -184,4 +184,46 @@ fn a_compacted_row_beyond_the_row_limit_costs_nothing() {
     assert_eq!(parsed.warnings, []);
     let texts: Vec<&str> = parsed.conversations[0].turns.iter().map(|turn| turn.text.as_str()).collect();
     assert_eq!(texts, ["before", "after"]);
+}
+
+/// One thing a hundred thousand times costs a hundred thousand times one thing.
+#[test]
+fn repetition_takes_no_more_time_than_variety() {
+    const TIMES: usize = 40_000;
+    let row =
+        |payload: Value| json!({"timestamp": "2026-03-02T10:00:00Z", "type": "response_item", "payload": payload});
+    let text = |_| row(json!({"type": "message", "role": "assistant", "content": "same"}));
+    let call = |n| row(json!({"type": "function_call", "name": "n", "call_id": "same", "arguments": format!("[{n}]")}));
+    let nameless = |n| row(json!({"type": "function_call", "name": "n", "arguments": format!("[{n}]")}));
+    let output = |n| row(json!({"type": "function_call_output", "call_id": "same", "output": format!("out {n}")}));
+    let plan = |n| {
+        json!({"timestamp": "2026-03-02T10:00:00Z", "type": "event_msg",
+        "payload": {"type": "item_completed", "item": {"type": "Plan", "id": "p", "text": format!("plan {n}")}}})
+    };
+    let entry = |message: Value| json!({"type": "message", "message": message});
+    let pi_call = |_| entry(json!({"role": "assistant", "content": [{"type": "toolCall", "id": "same", "name": "n"}]}));
+    let pi_output = |n| entry(json!({"role": "toolResult", "toolCallId": "same", "content": format!("out {n}")}));
+    let parts_of = |harness, rows: Vec<Value>| {
+        let bytes: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        let started = std::time::Instant::now();
+        let mut parsed = read(harness, bytes.as_bytes(), 64 * 1024).unwrap();
+        assert!(started.elapsed().as_secs() < 15, "{} rows in {:?}", rows.len(), started.elapsed());
+        parsed.conversations.remove(0).turns.remove(0).parts
+    };
+    for rows in
+        [(0..TIMES).map(text).collect::<Vec<_>>(), (0..TIMES).map(nameless).collect(), (0..TIMES).map(plan).collect()]
+    {
+        assert_eq!(parts_of(Harness::Codex, rows).len(), TIMES);
+    }
+    for (harness, rows) in [
+        (Harness::Codex, (0..TIMES).map(call).chain((0..TIMES).map(output)).collect::<Vec<_>>()),
+        (Harness::Pi, (0..TIMES).map(pi_call).chain((0..TIMES).map(pi_output)).collect()),
+    ] {
+        let parts = parts_of(harness, rows);
+        assert_eq!(parts.len(), TIMES);
+        for (n, part) in parts.iter().enumerate() {
+            let Part::ToolCall { output, .. } = part else { panic!("{part:?}") };
+            assert_eq!(output.as_deref(), Some(format!("out {n}").as_str()));
+        }
+    }
 }

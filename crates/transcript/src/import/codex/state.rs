@@ -25,6 +25,46 @@ pub(super) enum Way {
     Completed = 4,
 }
 
+impl Way {
+    const fn place(self) -> usize {
+        match self {
+            Self::Item => 0,
+            Self::Event => 1,
+            Self::Completed => 2,
+        }
+    }
+}
+
+/// Entries that have the same name or words, in order, and for each way how many of the first have been written in
+/// it: a file may repeat one thing a hundred thousand times.
+#[derive(Debug, Default)]
+struct Run {
+    indexes: Vec<usize>,
+    done: [usize; 3],
+}
+
+impl Run {
+    /// The first entry for which this way is not done yet.
+    fn next(&mut self, way: Way, is_done: impl Fn(usize) -> bool) -> Option<usize> {
+        let done = self.done.get_mut(way.place())?;
+        while let Some(index) = self.indexes.get(*done).copied() {
+            if !is_done(index) {
+                return Some(index);
+            }
+            *done += 1;
+        }
+        None
+    }
+
+    /// Forgets the entries from `cut` on.
+    fn truncate(&mut self, cut: usize) {
+        self.indexes.truncate(self.indexes.partition_point(|index| *index < cut));
+        for done in &mut self.done {
+            *done = (*done).min(self.indexes.len());
+        }
+    }
+}
+
 /// How far apart the two writings of one prompt may lie where something stands between them.
 const DOUBLE_MS: i64 = 10;
 
@@ -76,11 +116,11 @@ pub(super) struct State {
     model: Option<String>,
     entries: Vec<Entry>,
     /// Calls by their id, in order.
-    calls: HashMap<String, Vec<usize>>,
+    calls: HashMap<String, Run>,
     /// Results that came before their call.
     early: HashMap<String, Vec<(Outcome, Way)>>,
     /// Texts of the agent's since the last prompt, by their hash: they may yet be written a second time.
-    recent: HashMap<u64, Vec<usize>>,
+    recent: HashMap<u64, Run>,
     saw_prompt_event: bool,
     hasher: RandomState,
 }
@@ -247,31 +287,29 @@ impl State {
             return;
         }
         let new = make(text.to_owned());
-        let key = self.hasher.hash_one(text);
-        if let Some(known) = self.recent.get(&key) {
-            for index in known {
-                let Some(entry) = self.entries.get_mut(*index) else { continue };
-                let is_same = match (&entry.what, &new) {
-                    (What::Text(known), What::Text(new)) | (What::Reasoning(known), What::Reasoning(new)) => {
-                        known == new
-                    }
-                    _ => false,
-                };
-                if is_same && entry.ways & way as u8 == 0 {
-                    entry.ways |= way as u8;
-                    return;
-                }
+        let key = self.hasher.hash_one((matches!(new, What::Reasoning(_)), text));
+        let entries = &mut self.entries;
+        let is_done = |index: usize| entries.get(index).is_none_or(|entry| entry.ways & way as u8 != 0);
+        let known = self.recent.get_mut(&key).and_then(|run| run.next(way, is_done));
+        if let Some(entry) = known.and_then(|index| entries.get_mut(index)) {
+            let is_same = match (&entry.what, &new) {
+                (What::Text(known), What::Text(new)) | (What::Reasoning(known), What::Reasoning(new)) => known == new,
+                _ => false,
+            };
+            if is_same {
+                entry.ways |= way as u8;
+                return;
             }
         }
         let index = self.push(id, way, new);
-        self.recent.entry(key).or_default().push(index);
+        self.recent.entry(key).or_default().indexes.push(index);
     }
 
     /// A plan shown to the person, unless an answer since the last prompt holds it already.
     pub(super) fn plan(&mut self, id: Option<String>, text: &str) {
         let since = self.entries.iter().rev().take_while(|entry| !matches!(entry.what, What::Prompt { .. }));
         let is_shown =
-            since.into_iter().any(|entry| matches!(&entry.what, What::Text(shown) if shown.contains(text.trim())));
+            since.take(LOOK_BACK).any(|entry| matches!(&entry.what, What::Text(shown) if shown.contains(text.trim())));
         if !is_shown {
             self.text(id, Way::Completed, text);
         }
@@ -284,7 +322,9 @@ impl State {
 
     /// A tool call. An event's call may have an unknown name or input; the item's stand.
     pub(super) fn call(&mut self, entry_id: Option<String>, way: Way, id: &str, name: &str, input: Value) {
-        for index in self.calls.get(id).into_iter().flatten() {
+        // The two writings of a call lie near each other.
+        let known = self.calls.get(id).map(|run| run.indexes.as_slice()).unwrap_or_default();
+        for index in known.iter().skip(known.len().saturating_sub(LOOK_BACK)) {
             let Some(entry) = self.entries.get_mut(*index) else { continue };
             let What::Call(known) = &mut entry.what else { continue };
             if entry.ways & way as u8 == 0 {
@@ -303,7 +343,7 @@ impl State {
         }
         let call = Call { id: id.to_owned(), name: name.to_owned(), input, output: None, failed: false, results: 0 };
         let index = self.push(entry_id, way, What::Call(call));
-        self.calls.entry(id.to_owned()).or_default().push(index);
+        self.calls.entry(id.to_owned()).or_default().indexes.push(index);
         for (outcome, way) in self.early.remove(id).unwrap_or_default() {
             self.result(id, way, outcome);
         }
@@ -311,24 +351,24 @@ impl State {
 
     /// What came back from the first call of this id that has no result by this way yet.
     pub(super) fn result(&mut self, id: &str, way: Way, outcome: Outcome) {
-        let Some(indexes) = self.calls.get(id) else {
+        let Some(run) = self.calls.get_mut(id) else {
             self.early.entry(id.to_owned()).or_default().push((outcome, way));
             return;
         };
+        let entries = &mut self.entries;
+        let is_done = |index: usize| match entries.get(index).map(|entry| &entry.what) {
+            Some(What::Call(call)) => call.results & way as u8 != 0,
+            _ => true,
+        };
+        let next = run.next(way, is_done);
         let mut images = Vec::new();
-        for index in indexes {
-            let Some(entry) = self.entries.get_mut(*index) else { continue };
-            let What::Call(call) = &mut entry.what else { continue };
-            if call.results & way as u8 != 0 {
-                continue;
-            }
+        if let Some(Entry { what: What::Call(call), .. }) = next.and_then(|index| entries.get_mut(index)) {
             call.results |= way as u8;
             call.failed |= outcome.failed;
             if outcome.output.is_some() && (call.output.is_none() || way == Way::Item) {
                 call.output = outcome.output;
             }
             images = outcome.images;
-            break;
         }
         for image in images {
             self.image(way, image);
@@ -337,7 +377,7 @@ impl State {
 
     /// The last call of this id failed; what came back is told elsewhere.
     pub(super) fn fail(&mut self, id: &str) {
-        let last = self.calls.get(id).and_then(|indexes| indexes.last());
+        let last = self.calls.get(id).and_then(|run| run.indexes.last());
         if let Some(Entry { what: What::Call(call), .. }) = last.and_then(|index| self.entries.get_mut(*index)) {
             call.failed = true;
         }
@@ -361,11 +401,15 @@ impl State {
                 taken += 1;
             }
         }
-        self.entries.truncate(cut);
-        for indexes in self.calls.values_mut() {
-            indexes.retain(|index| *index < cut);
+        for entry in self.entries.drain(cut..) {
+            let What::Call(call) = entry.what else { continue };
+            if let Some(run) = self.calls.get_mut(&call.id) {
+                run.truncate(cut);
+                if run.indexes.is_empty() {
+                    self.calls.remove(&call.id);
+                }
+            }
         }
-        self.calls.retain(|_, indexes| !indexes.is_empty());
         self.recent.clear();
         taken
     }

@@ -1,6 +1,9 @@
 //! Entries of the branch into messages, each tool's result in its call.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, VecDeque},
+};
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -188,7 +191,7 @@ pub(super) struct Thread {
     model: Option<String>,
     messages: Vec<Message>,
     /// Where the calls of each id are that have no result: message and part.
-    open: HashMap<String, Vec<(usize, usize)>>,
+    open: HashMap<String, VecDeque<(usize, usize)>>,
     /// Messages after which the provider failed or the person stopped it.
     broken: Vec<usize>,
     orphans: u64,
@@ -224,7 +227,7 @@ impl Thread {
                 let at = self.messages.len();
                 for (index, part) in parts.iter().enumerate() {
                     if let (Part::ToolCall { id, .. }, Role::Assistant) = (part, role) {
-                        self.open.entry(id.clone()).or_default().push((at, index));
+                        self.open.entry(id.clone()).or_default().push_back((at, index));
                     }
                 }
                 if broke_off {
@@ -250,7 +253,7 @@ impl Thread {
     }
 
     fn result(&mut self, call_id: &str, result: Option<String>, has_failed: bool, images: Vec<Part>) {
-        let call = self.open.get_mut(call_id).filter(|calls| !calls.is_empty()).map(|calls| calls.remove(0));
+        let call = self.open.get_mut(call_id).and_then(VecDeque::pop_front);
         let Some((message, part)) = call else {
             self.orphans += 1;
             return;
