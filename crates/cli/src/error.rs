@@ -142,7 +142,7 @@ impl Error {
                 "`onrecord scan` shows them; `onrecord decide` covers, allows or withholds".to_owned()
             }
             Self::Workspace(Ws::Gate(_)) => "cover what was found with `onrecord decide --cover`".to_owned(),
-            Self::Workspace(Ws::NothingToPublish) => "put a turn on record: `onrecord decide … --publish 1`".to_owned(),
+            Self::Workspace(Ws::NothingToPublish) => "put a turn on record: `onrecord decide … --publish 1`; what is there already, `onrecord unpublish` takes back".to_owned(),
             Self::Workspace(Ws::Interrupted { .. }) => {
                 "what was written stays; a second run writes only the rest".to_owned()
             }

@@ -169,6 +169,8 @@ fn what_is_taken_back_while_it_runs_is_gone_in_every_format() {
     let path = on_shelf(&machine);
     let server = Server::start(&machine);
     assert_eq!(server.get(&path).status, 200);
+    machine.ok(&["preview", machine.path("session.jsonl").to_str().unwrap()]);
+    assert!(machine.stored().iter().any(|(_, bytes)| common::contains(bytes, "Take ███ for it")));
     machine.ok(&["unpublish", SESSION, "--yes"]);
     for suffix in ["", ".json", ".md", ".txt"] {
         let answer = server.get(&format!("{path}{suffix}"));

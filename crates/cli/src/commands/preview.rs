@@ -3,11 +3,11 @@
 use std::{
     fs,
     io::{self, ErrorKind},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use jiff::Timestamp;
-use onrecord_lexicon::{Did, Tid};
+use onrecord_lexicon::{Did, Rkey, Tid};
 use onrecord_record::{EncodedRecord, Published, aligned};
 use onrecord_web::{Standing, export};
 use onrecord_workspace::{Error as WorkspaceError, Workspace, publish::encode_unlisted};
@@ -31,8 +31,8 @@ pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
     let published = published(&repo, &encoded.records)?;
 
     let folder = match &args.out {
-        Some(folder) => folder.clone(),
-        None => config::data_folder()?.join("preview").join(published.rkey.as_str()),
+        Some(out) => out.clone(),
+        None => folder(&published.rkey)?,
     };
     // Pages are made of records that passed the gate, and of words of our own that an author may have covered elsewhere.
     let files = export(&[published], Standing::Preview)?;
@@ -57,6 +57,11 @@ pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
         ));
     }
     Ok(0)
+}
+
+/// Where the preview of the conversation with that key is written if nothing else is said.
+pub fn folder(rkey: &Rkey) -> Result<PathBuf> {
+    Ok(config::data_folder()?.join("preview").join(rkey.as_str()))
 }
 
 /// Removes what an earlier preview left in `folder`: a turn that was cut into more records then, or was shown, would stay

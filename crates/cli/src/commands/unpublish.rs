@@ -1,6 +1,6 @@
 //! `onrecord unpublish`: takes a conversation back, whole.
 
-use std::path::Path;
+use std::{fs, io, path::Path};
 
 use onrecord_lexicon::Rkey;
 use onrecord_record::aligned::SESSION;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     cli::{SessionArg, Unpublish},
-    commands::published::target_of,
+    commands::{preview, published::target_of},
     config,
     error::{Error, Result},
     output::Out,
@@ -51,6 +51,7 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
         let mut progress = Progress::new(out);
         deleted += take_back.execute(&mut workspace, target, &mut |event| progress.show(&event, out)).await?;
         uri = take_back.uri();
+        forget_preview(&take_back.rkey)?;
     }
     if out.json {
         out.json(&json!({"done": true, "uri": uri, "created": 0, "updated": 0, "deleted": deleted}))?;
@@ -59,6 +60,15 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
         out.note("Whoever copied them before may still have them.");
     }
     Ok(0)
+}
+
+/// Removes what a preview left in the data folder: the words are to be in no file of it.
+fn forget_preview(rkey: &Rkey) -> Result<()> {
+    let folder = preview::folder(rkey)?;
+    match fs::remove_dir_all(&folder) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::File { path: folder, source }),
+        _ => Ok(()),
+    }
 }
 
 /// Repositories and session keys of what is to be taken back.
