@@ -39,6 +39,8 @@ pub struct Opened {
     /// The transcript's own title, before any decision.
     title: Option<String>,
     draft: Draft,
+    /// The decisions as they were kept.
+    read_decisions: Decisions,
 }
 
 impl Opened {
@@ -58,7 +60,8 @@ impl Opened {
             }
         };
         let id = workspace.remember(&conversation)?;
-        let mut decisions = workspace.decisions(id)?;
+        let read_decisions = workspace.decisions(id)?;
+        let mut decisions = read_decisions.clone();
         // Whatever the grain, a turn held back is held back with every message of it.
         for turn in &conversation.turns {
             if decisions.is_withheld(&turn.group) {
@@ -69,6 +72,7 @@ impl Opened {
         let mut opened = Self {
             id,
             decisions,
+            read_decisions,
             key: workspace.fingerprint_key()?,
             rules: Rules::builtin()?,
             workspace,
@@ -126,8 +130,8 @@ impl Opened {
         }
     }
 
-    pub fn keep_decisions(&self) -> Result<()> {
-        Ok(self.workspace.set_decisions(self.id, &self.decisions)?)
+    pub fn keep_decisions(&mut self) -> Result<()> {
+        Ok(self.workspace.set_decisions(self.id, &self.read_decisions, &self.decisions)?)
     }
 
     /// Whether `text` stands anywhere in what could be published.

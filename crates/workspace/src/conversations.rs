@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use onrecord_redact::Decisions;
 use onrecord_transcript::{Conversation, Source};
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::{Error, Workspace};
 
@@ -48,22 +48,22 @@ impl Workspace {
     /// # Errors
     /// The store cannot be read, or the decisions in it cannot be understood: then nothing may be published.
     pub fn decisions(&self, id: ConversationId) -> Result<Decisions, Error> {
-        let json: Option<String> =
-            self.db.query_row("SELECT decisions FROM conversation WHERE id = ?1", [id.0], |row| row.get(0))?;
-        match json {
-            None => Ok(Decisions::default()),
-            Some(json) => serde_json::from_str(&json)
-                .map_err(|_| Error::Corrupt { what: "the decisions about this conversation" }),
-        }
+        decisions_in(&self.db, id)
     }
 
-    /// Keeps the decisions about a conversation.
+    /// Keeps the decisions about a conversation, made on the grounds of `read`, which is what [`Workspace::decisions`] said.
     ///
     /// # Errors
-    /// The store cannot be written.
-    pub fn set_decisions(&self, id: ConversationId, decisions: &Decisions) -> Result<(), Error> {
+    /// [`Error::DecidedMeanwhile`] if other decisions are kept by now: they would be lost. The store cannot be written.
+    pub fn set_decisions(&mut self, id: ConversationId, read: &Decisions, decisions: &Decisions) -> Result<(), Error> {
         let json = serde_json::to_string(decisions)?;
-        self.db.execute("UPDATE conversation SET decisions = ?2 WHERE id = ?1", (id.0, json))?;
+        // Immediate: nobody decides between the look and the write.
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if decisions_in(&tx, id)? != *read {
+            return Err(Error::DecidedMeanwhile);
+        }
+        tx.execute("UPDATE conversation SET decisions = ?2 WHERE id = ?1", (id.0, json))?;
+        tx.commit()?;
         Ok(())
     }
 
@@ -98,5 +98,16 @@ impl Workspace {
             |row| row.get(0),
         );
         Ok(found.optional()?.map(ConversationId))
+    }
+}
+
+fn decisions_in(db: &Connection, id: ConversationId) -> Result<Decisions, Error> {
+    let json: Option<String> =
+        db.query_row("SELECT decisions FROM conversation WHERE id = ?1", [id.0], |row| row.get(0))?;
+    match json {
+        None => Ok(Decisions::default()),
+        Some(json) => {
+            serde_json::from_str(&json).map_err(|_| Error::Corrupt { what: "the decisions about this conversation" })
+        }
     }
 }

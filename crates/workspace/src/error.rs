@@ -21,6 +21,11 @@ pub enum Error {
     /// Another process publishes or takes back from this data folder.
     #[error("another onrecord is publishing or taking back; wait for it to finish, then run this again")]
     Busy,
+    /// Another process decided about the conversation since its decisions were read.
+    #[error(
+        "something else was decided about this conversation at the same moment; nothing was changed: run this again"
+    )]
+    DecidedMeanwhile,
     /// There is no room left.
     #[error("the disk is full; nothing was lost: make room, then run this again")]
     DiskFull,

@@ -62,11 +62,11 @@ async fn plan(workspace: &Workspace, conversation: &Conversation, decisions: &De
 
 #[test]
 fn opening_twice_finds_what_was_kept() {
-    let (folder, workspace) = workspace();
+    let (folder, mut workspace) = workspace();
     let id = workspace.remember(&conversation(2)).unwrap();
     let mut decisions = Decisions::default();
     decisions.withhold("m1");
-    workspace.set_decisions(id, &decisions).unwrap();
+    workspace.set_decisions(id, &Decisions::default(), &decisions).unwrap();
     let again = Workspace::open(&folder.path().join("data")).unwrap();
     assert_eq!(again.remember(&conversation(2)).unwrap(), id);
     assert!(again.decisions(id).unwrap().is_withheld("m1"));
@@ -97,6 +97,20 @@ fn a_folder_that_is_there_already_keeps_its_mode() {
     assert_eq!(folder.path().metadata().unwrap().permissions().mode() & 0o777, 0o755);
     Workspace::open(&folder.path().join("made")).unwrap();
     assert_eq!(folder.path().join("made").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn decisions_made_at_the_same_moment_do_not_undo_each_other() {
+    let (_folder, mut workspace) = workspace();
+    let mut other = Workspace::open(&workspace.folder).unwrap();
+    let id = workspace.remember(&conversation(2)).unwrap();
+    let read = other.decisions(id).unwrap();
+    let (mut first, mut second) = (read.clone(), read.clone());
+    first.withhold("m0");
+    second.withhold("m1");
+    workspace.set_decisions(id, &read, &first).unwrap();
+    assert!(matches!(other.set_decisions(id, &read, &second), Err(Error::DecidedMeanwhile)));
+    assert!(other.decisions(id).unwrap().is_withheld("m0"));
 }
 
 #[test]
@@ -136,14 +150,14 @@ fn only_one_process_at_a_time_changes_what_is_on_record() {
 
 #[test]
 fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
-    let (_folder, workspace) = workspace();
+    let (_folder, mut workspace) = workspace();
     let id = workspace.remember(&conversation(2)).unwrap();
     // SQLite answers to its own limit as to the disk's.
     let pages: i64 = workspace.db.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     workspace.db.pragma_update(None, "max_page_count", pages).unwrap();
     let mut decisions = Decisions::default();
     (0..10_000).for_each(|n| decisions.withhold(&format!("turn-{n}")));
-    assert!(matches!(workspace.set_decisions(id, &decisions), Err(Error::DiskFull)));
+    assert!(matches!(workspace.set_decisions(id, &Decisions::default(), &decisions), Err(Error::DiskFull)));
     assert_eq!(workspace.decisions(id).unwrap().withheld().count(), 0);
 }
 
