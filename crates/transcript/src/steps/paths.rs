@@ -74,7 +74,7 @@ impl<'a> Folders<'a> {
                 return Some(tilde(rest, taken));
             }
         }
-        if let Some(taken) = anybodys_home(rest) {
+        if let Some(taken) = anybodys_home(rest, before.ends_with(['"', '\''])) {
             if starts_path && !before.ends_with(['/', '\\']) {
                 return Some(tilde(rest, taken));
             }
@@ -145,8 +145,8 @@ fn folder_prefix(text: &str, folder: &str) -> Option<usize> {
     ends.then_some(at)
 }
 
-/// Bytes of `text` that spell somebody's home folder, if it begins with one.
-fn anybodys_home(text: &str) -> Option<usize> {
+/// Bytes of `text` that spell somebody's home folder, if it begins with one. `quoted`: a quotation begins here.
+fn anybodys_home(text: &str, quoted: bool) -> Option<usize> {
     if let Some(rest) = text.strip_prefix("/root") {
         return (!rest.starts_with(is_name_character)).then_some("/root".len());
     }
@@ -155,10 +155,12 @@ fn anybodys_home(text: &str) -> Option<usize> {
         return None;
     }
     let name = text.get(above..)?;
-    // Only Windows has names with spaces, and there a folder follows.
+    // Only Windows has names with spaces, and there a folder follows. What a Unix shell takes must be quoted.
+    let has_drive = text.get(1..).is_some_and(|rest| rest.starts_with(':'));
+    let is_windows = has_drive || (quoted && above > "/Users/".len());
     let spaced = name
         .find(|c: char| !(is_name_character(c) || c == ' '))
-        .filter(|end| text.contains(":") && separator_length(name.get(*end..).unwrap_or_default()) > 0);
+        .filter(|end| is_windows && separator_length(name.get(*end..).unwrap_or_default()) > 0);
     let length = spaced.unwrap_or_else(|| {
         name.find(|c: char| !(is_name_character(c) || matches!(c, '$' | '{' | '}' | '%'))).unwrap_or(name.len())
     });

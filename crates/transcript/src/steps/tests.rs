@@ -135,6 +135,8 @@ fn paths_are_shortened_inside_commands() {
     assert_eq!(run(r"type C:\Users\olga\a.txt"), r"type ~/a.txt");
     assert_eq!(run(r"type C:\\Users\\olga\\a.txt"), r"type ~/a.txt");
     assert_eq!(run(r#"type "C:\Users\Olga Berg\a.txt""#), r#"type "~/a.txt""#);
+    assert_eq!(run("cat '/mnt/c/Users/Olga Berg/a.txt'"), "cat '~/a.txt'");
+    assert_eq!(run("cp /home/olga b/c host:d"), "cp ~ b/c host:d");
     assert_eq!(run("ls /c/Users/olga/x /mnt/c/Users/olga/y"), "ls ~/x ~/y");
     assert_eq!(run("ls /var/home/olga/x"), "ls /var/home/~/x");
     assert_eq!(run("open file:///home/olga/x"), "open file:///~/x");
