@@ -193,3 +193,22 @@ fn undecided_findings_stop_everything_and_are_not_printed() {
     machine.ok(&["decide", &two, "--allow", "1", "--because", "revoked"]);
     machine.run(&["publish", &two, "--local", "--yes"]).ends_with(3);
 }
+
+#[test]
+fn a_plan_that_the_last_gate_stops_is_not_shown_either() {
+    let machine = Machine::new();
+    // What stands there only when the record's title is shortened.
+    let file = machine.file("t.jsonl", claude_code("t", &[("user", "Off to Mandalay…"), ("assistant", "Good.")]));
+    let title = format!("{}Mandalay and more", "a".repeat(119));
+    machine.ok(&["decide", &file, "--cover", "Mandalay…", "--title", &title]);
+    for args in [
+        &["publish", &file, "--local", "--dry-run", "--json"][..],
+        &["publish", &file, "--local", "--dry-run"],
+        &["publish", &file, "--local", "--yes"],
+        &["preview", &file],
+    ] {
+        let run = machine.run(args);
+        assert_eq!(run.code, 3, "{args:?}: {} {}", run.out, run.err);
+        assert!(!run.out.contains("Mandalay") && !run.err.contains("Mandalay"), "{args:?}: {}", run.out);
+    }
+}

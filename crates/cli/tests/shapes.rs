@@ -394,6 +394,17 @@ fn published_json_lists_what_is_on_record() {
 }
 
 #[test]
+fn with_json_the_question_says_what_is_agreed_to() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let asked = machine.run(&["publish", &file, "--local", "--json"]).ends_with(2);
+    assert!(asked.err.contains("5 records to create, 0 to update, 0 to delete"), "{}", asked.err);
+    let uri = machine.ok(&["publish", &file, "--local", "--yes", "--json"]).stream().pop().unwrap()["uri"].to_string();
+    let asked = machine.run(&["unpublish", SESSION, "--json"]).ends_with(2);
+    assert!(asked.err.contains(uri.trim_matches('"')) && asked.err.contains("5 records"), "{}", asked.err);
+}
+
+#[test]
 fn unpublish_json_ends_with_done() {
     let machine = Machine::new();
     let file = machine.file("session.jsonl", harmless());

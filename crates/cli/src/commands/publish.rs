@@ -62,6 +62,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     let title = reviewed.title().map(str::to_owned);
     let source = opened.conversation.source.id.clone();
     let plan = publish::prepare(&opened.workspace, &target, opened.id, &source, reviewed, Timestamp::now()).await?;
+    plan.gate()?;
     let lost: Vec<Loss> = opened.lost.iter().chain(&plan.lost).cloned().collect();
 
     if args.dry_run {
@@ -90,7 +91,16 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         if matches!(target, Target::Account(_)) {
             out.note("Once published, others copy it within seconds; taking it back cannot reach every copy.");
         }
-        terminal::confirm(&format!("Publish as {}?", name(&target)), "--yes")?;
+        let mut question = format!("Publish as {}?", name(&target));
+        if out.json {
+            // The plan was not printed: what is agreed to must be seen all the same.
+            let (created, updated, deleted) = plan.counts();
+            question = format!(
+                "{}: {created} records to create, {updated} to update, {deleted} to delete. {question}",
+                plan.uri
+            );
+        }
+        terminal::confirm(&question, "--yes")?;
     }
 
     let mut progress = Progress::new(out);

@@ -43,7 +43,12 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
     }
     out.finish()?;
     if !args.yes {
-        terminal::confirm("Take it back, whole?", "--yes")?;
+        let mut question = "Take it back, whole?".to_owned();
+        if out.json {
+            let list: Vec<_> = jobs.iter().map(|(_, t)| format!("{}: {} records", t.uri(), t.writes.len())).collect();
+            question = format!("{}. {question}", list.join(", "));
+        }
+        terminal::confirm(&question, "--yes")?;
     }
     let mut deleted = 0;
     let mut uri = String::new();
