@@ -227,3 +227,11 @@ fn repetition_takes_no_more_time_than_variety() {
         }
     }
 }
+
+#[test]
+fn a_file_without_a_byte_is_empty_and_of_no_other_make() {
+    for harness in Harness::ALL {
+        assert!(matches!(read(harness, b"", 64), Err(Error::Empty)), "{harness}");
+        assert!(matches!(read(harness, b"{}\n", 64), Err(Error::NotThisFormat { .. })), "{harness}");
+    }
+}

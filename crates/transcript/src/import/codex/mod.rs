@@ -98,10 +98,13 @@ pub fn parse(reader: &mut dyn BufRead, options: &ParseOptions) -> Result<Parsed,
 fn parse_rows(reader: &mut dyn BufRead, options: &ParseOptions, mut warnings: Warnings) -> Result<Parsed, Error> {
     let mut rollout = Rollout::new(options);
     let mut lines = SkipCompacted::new(reader);
-    read_rows(&mut lines, &mut warnings, |row, _| {
+    let tally = read_rows(&mut lines, &mut warnings, |row, _| {
         rollout.row(&row);
         ControlFlow::Continue(())
     })?;
+    if tally.bytes == 0 {
+        return Err(Error::Empty);
+    }
     let skipped = lines.skipped();
     rollout.recognised += skipped;
     rollout.finish(options, warnings)

@@ -52,10 +52,13 @@ const SILENT: [&str; 16] = [
 pub fn parse(reader: &mut dyn BufRead, options: &ParseOptions) -> Result<Parsed, Error> {
     let mut warnings = Warnings::default();
     let mut session = Session::default();
-    read_rows(reader, &mut warnings, |row, _| {
+    let tally = read_rows(reader, &mut warnings, |row, _| {
         session.row(&row);
         ControlFlow::Continue(())
     })?;
+    if tally.bytes == 0 {
+        return Err(Error::Empty);
+    }
     session.finish(options, warnings)
 }
 
@@ -142,10 +145,12 @@ impl Session {
             warnings.push(
                 None,
                 "missing-parent",
-                format!(
-                    "{} entries follow one that is not in the file; they were put after the one before them",
-                    self.tree.orphans()
-                ),
+                match self.tree.orphans() {
+                    1 => "1 entry follows one that is not in the file; it was put after the one before it".to_owned(),
+                    many => format!(
+                        "{many} entries follow one that is not in the file; they were put after the one before them"
+                    ),
+                },
             );
         }
         let mut thread = Thread::new(options.fallback_time);
@@ -163,7 +168,10 @@ impl Session {
             warnings.push(
                 None,
                 "orphan-tool-result",
-                format!("{orphans} rows answer a tool call that is not in the conversation"),
+                match orphans {
+                    1 => "1 row answers a tool call that is not in the conversation".to_owned(),
+                    many => format!("{many} rows answer a tool call that is not in the conversation"),
+                },
             );
         }
         let turns = assemble(messages, options.grain, |tool, input| {
