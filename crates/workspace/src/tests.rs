@@ -274,6 +274,7 @@ async fn the_last_gate_guards_the_shelf_too() {
     let (draft, _) = onrecord_record::project(&conversation);
     let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
     let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
+    assert!(matches!(plan.gate(), Err(Error::Gate(_))));
     let refused = publish::execute(&mut workspace, &Target::Shelf, &plan, &mut |_| {}).await;
     assert!(matches!(refused, Err(Error::Gate(_))));
     let [publication] = workspace.publications().unwrap().try_into().unwrap();

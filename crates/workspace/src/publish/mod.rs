@@ -109,6 +109,15 @@ impl Plan {
         (count(Action::Create), count(Action::Update), count(Action::Delete))
     }
 
+    /// The last look at each record that would be written, before any of it is sent or shown.
+    ///
+    /// # Errors
+    /// [`Error::Gate`]: something stands in one that must not go out.
+    pub fn gate(&self) -> Result<(), Error> {
+        let mut records = self.writes.iter().filter_map(|w| w.record.as_ref());
+        records.try_for_each(|json| self.reviewed.gate(json.get().as_bytes())).map_err(Error::Gate)
+    }
+
     /// Compares anew with what the repository holds.
     pub(crate) fn writes_against(&self, existing: &Existing) -> Vec<Write> {
         plan(&self.records, existing, &self.stale)
