@@ -9,7 +9,9 @@ const ELLIPSIS: char = '…';
 ///
 /// Begins are taken at word boundaries and from two characters on: a bar too many is no harm.
 pub(crate) fn cut_phrase<'a>(text: &str, covered: impl IntoIterator<Item = &'a str>) -> Option<(usize, usize)> {
-    let tail = text.trim_end().strip_suffix(ELLIPSIS)?.trim_end();
+    // A command that goes on in the next line ends in a backslash.
+    let goes_on = |c: char| c == '\\' || c.is_whitespace();
+    let tail = text.trim_end().strip_suffix(ELLIPSIS)?.trim_end_matches(goes_on);
     covered.into_iter().filter_map(|phrase| beginning(tail, phrase)).min().map(|start| (start, tail.len()))
 }
 
@@ -41,6 +43,7 @@ mod tests {
             Some("Halvorsen  Shipping")
         );
         assert_eq!(cut("(Åse No…", "Åse Nordmann").as_deref(), Some("Åse No"));
+        assert_eq!(cut("echo Halvorsen\\ …", "Halvorsen Shipping").as_deref(), Some("Halvorsen"));
     }
 
     #[test]
