@@ -141,6 +141,9 @@ impl Error {
             Self::Workspace(Ws::Redact(Redact::Undecided { .. })) => {
                 "`onrecord scan` shows them; `onrecord decide` covers, allows or withholds".to_owned()
             }
+            Self::Workspace(Ws::Gate(hit)) if hit.rule == "word" => {
+                "a word you covered stands where no bar can; cover a longer or another one".to_owned()
+            }
             Self::Workspace(Ws::Gate(_)) => "cover what was found with `onrecord decide --cover`".to_owned(),
             Self::Workspace(Ws::NothingToPublish) => "put a turn on record: `onrecord decide … --publish 1`; what is there already, `onrecord unpublish` takes back".to_owned(),
             Self::Workspace(Ws::Interrupted { .. }) => {

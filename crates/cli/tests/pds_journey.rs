@@ -71,6 +71,14 @@ async fn pds_an_author_publishes_reads_and_takes_back() {
     }
     assert!(machine.ok(&["published", "--check"]).contains("as in the repository"));
 
+    // A server that cannot be read is said to be, and is no reason to stop.
+    let list_records = "com.atproto.repo.listRecords";
+    proxy.script(list_records, std::iter::repeat_n(onrecord_testkit::Fault::html(), 1));
+    let checked = machine.run(&["published", "--check"]);
+    assert_eq!(checked.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&checked.stdout).contains("not checked: "), "{checked:?}");
+    proxy.reset();
+
     // An expired token is renewed, and the new one kept.
     proxy.script(APPLY_WRITES, [onrecord_testkit::Fault::expired_token()]);
     machine.ok(&["decide", file, "--title", "Another title"]);

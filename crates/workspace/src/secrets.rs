@@ -114,6 +114,16 @@ impl SecretFile {
 
     /// Rewrites the file whole: a crash leaves the old one or the new one, never half of either.
     fn change(&self, account: &Did, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Error> {
+        let locked = |e: std::io::Error| Error::Secrets { account: account.to_string(), why: e.to_string() };
+        // Two processes may renew the tokens of two accounts at once: neither may undo the other's.
+        let lock = self.path.with_extension("lock");
+        crate::owner_only(&lock).map_err(locked)?;
+        let lock = fs::OpenOptions::new().append(true).open(&lock).map_err(locked)?;
+        match lock.lock() {
+            // A file system without locks is used as it is.
+            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => return Err(locked(e)),
+            _ => {}
+        }
         let mut secrets = self.read(account)?;
         edit(&mut secrets);
         let error = |e: &dyn fmt::Display| Error::Secrets {

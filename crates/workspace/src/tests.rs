@@ -188,6 +188,23 @@ fn tokens_come_back_and_go_for_good() {
 }
 
 #[test]
+fn tokens_kept_at_the_same_moment_are_all_kept() {
+    let (_folder, workspace) = workspace();
+    let folder = workspace.folder.clone();
+    let did = |n: usize| Did::parse(&format!("did:web:a{n}.example.com")).unwrap();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let folder = &folder;
+            scope.spawn(move || (0..5).for_each(|_| drop(crate::secrets::store(folder, &did(n), "secret").unwrap())));
+        }
+    });
+    for n in 0..8 {
+        assert!(crate::secrets::load(&folder, &did(n)).unwrap().is_some(), "{n}");
+        crate::secrets::forget(&folder, &did(n)).unwrap();
+    }
+}
+
+#[test]
 fn damaged_tokens_are_reported_without_being_quoted() {
     let (_folder, workspace) = workspace();
     if let SecretPlace::File(path) = workspace.sign_in(&tokens("access")).unwrap() {

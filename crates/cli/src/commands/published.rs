@@ -32,6 +32,10 @@ pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
                 Some(Checked::Same) => (Some("same"), None),
                 Some(Checked::Drifted(drift)) => (Some("drifted"), Some(drift)),
                 Some(Checked::NotSignedIn) => (Some("not-signed-in"), None),
+                Some(Checked::Failed(why)) => {
+                    out.note(format_args!("{}: {why}", publication.uri()));
+                    (Some("not-checked"), None)
+                }
             };
             documents.push(json!({
                 "uri": publication.uri(),
@@ -63,6 +67,8 @@ enum Checked {
     Same,
     Drifted(Drift),
     NotSignedIn,
+    /// Its server could not be read; the others are looked at all the same.
+    Failed(WorkspaceError),
 }
 
 async fn check(workspace: &Workspace, publication: &Publication) -> Result<Checked> {
@@ -71,8 +77,12 @@ async fn check(workspace: &Workspace, publication: &Publication) -> Result<Check
         Err(crate::error::Error::Workspace(WorkspaceError::NotSignedIn { .. })) => return Ok(Checked::NotSignedIn),
         Err(error) => return Err(error),
     };
-    let drift = Drift::of(workspace, &target, publication).await?;
-    Ok(if drift.is_empty() { Checked::Same } else { Checked::Drifted(drift) })
+    match Drift::of(workspace, &target, publication).await {
+        Ok(drift) if drift.is_empty() => Ok(Checked::Same),
+        Ok(drift) => Ok(Checked::Drifted(drift)),
+        Err(why @ (WorkspaceError::Atproto(_) | WorkspaceError::LyingServer { .. })) => Ok(Checked::Failed(why)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The repository as a place to read and write.
@@ -95,6 +105,7 @@ fn row(publication: &Publication, checked: Option<&Checked>) -> Vec<String> {
         None => String::new(),
         Some(Checked::Same) => "as in the repository".to_owned(),
         Some(Checked::NotSignedIn) => "not checked: sign in first".to_owned(),
+        Some(Checked::Failed(why)) => format!("not checked: {why}"),
         Some(Checked::Drifted(drift)) => format!(
             "drifted: {} missing, {} changed, {} unknown",
             drift.missing.len(),

@@ -23,7 +23,7 @@ use onrecord_redact::{Decisions, Draft, Reviewed};
 use crate::{ConversationId, Error, Place, Workspace};
 pub use fetch::fetch;
 pub use listing::{Drift, Listing};
-pub use take_back::{TakeBack, find_records};
+pub use take_back::TakeBack;
 
 /// Where records go.
 #[derive(Debug, Clone)]

@@ -75,7 +75,7 @@ impl TakeBack {
 ///
 /// # Errors
 /// The repository cannot be listed.
-pub async fn find_records(workspace: &Workspace, target: &Target, uri: &str) -> Result<Vec<Place>, Error> {
+async fn find_records(workspace: &Workspace, target: &Target, uri: &str) -> Result<Vec<Place>, Error> {
     Ok(Listing::of(workspace, target, uri).await?.existing.into_keys().collect())
 }
 
