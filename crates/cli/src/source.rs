@@ -160,20 +160,27 @@ pub struct Input {
     pub harness: Option<Harness>,
 }
 
+/// What `arg` names, if it is a file or standard input: for that no store is needed.
+pub fn file(arg: &SessionArg) -> Option<Input> {
+    let name = arg.session.as_str();
+    if name == "-" {
+        return Some(Input { name: "standard input".to_owned(), path: None, harness: arg.harness });
+    }
+    let path = Path::new(name);
+    path.exists().then(|| Input { name: name.to_owned(), path: Some(path.to_owned()), harness: arg.harness })
+}
+
 /// Finds what `arg` names.
 pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
+    if let Some(input) = file(arg) {
+        return Ok(Found::Transcript(input));
+    }
     let name = arg.session.as_str();
     let transcript = |path: PathBuf, harness| {
         Ok(Found::Transcript(Input { name: name.to_owned(), path: Some(path), harness: arg.harness.or(harness) }))
     };
-    if name == "-" {
-        return Ok(Found::Transcript(Input { name: "standard input".to_owned(), path: None, harness: arg.harness }));
-    }
     if let Some(uri) = record_uri(name, workspace)? {
         return Ok(Found::Record { uri });
-    }
-    if Path::new(name).exists() {
-        return transcript(name.into(), None);
     }
     if name.contains(['/', '\\'])
         && let Err(source) = fs::metadata(name)

@@ -294,6 +294,8 @@ fn a_data_folder_that_cannot_be_written() {
             let run = finished(machine.command(args).env("ONRECORD_HOME", &home));
             refused(run, 1, &format!("the data folder {home} cannot be used"));
         }
+        // To look at a file takes no store.
+        finished(machine.command(&["show", &file]).env("ONRECORD_HOME", &home)).ends_with(0);
     }
 }
 

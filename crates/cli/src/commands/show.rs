@@ -17,10 +17,16 @@ use crate::{
 };
 
 pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
-    let workspace = config::open_workspace()?;
-    let mut conversation = match source::find(&args.session, &workspace)? {
-        Found::Transcript(input) => source::read(input, Grain::Turn, args.branch.clone())?,
-        Found::Record { uri } => aligned::conversation(&block_on(source::read_record(&uri, &workspace))?),
+    let read = |input| source::read(input, Grain::Turn, args.branch.clone());
+    let mut conversation = match source::file(&args.session) {
+        Some(input) => read(input)?,
+        None => {
+            let workspace = config::open_workspace()?;
+            match source::find(&args.session, &workspace)? {
+                Found::Transcript(input) => read(input)?,
+                Found::Record { uri } => aligned::conversation(&block_on(source::read_record(&uri, &workspace))?),
+            }
+        }
     };
     let turns = conversation.turns.len();
     if let Some(turn) = args.turn {
