@@ -63,7 +63,7 @@ fn a_secret_at_the_end_of_a_cut_summary_leaves_no_beginning_of_itself() {
             "parentUuid": "00000000-0000-4000-8000-000000000001",
             "sessionId": id,
             "version": "2.1.42",
-            "cwd": "/work/harbour",
+            "cwd": "/srv/harbour",
             "timestamp": "2026-01-02T03:00:02.678Z",
             "message": {
                 "role": "assistant", "id": "msg_99", "type": "message", "model": "claude-opus-4-5",

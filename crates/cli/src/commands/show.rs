@@ -1,7 +1,7 @@
 //! `onrecord show`: one conversation, normalised.
 
 use jiff::tz::TimeZone;
-use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey, Tid};
+use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey};
 use onrecord_record::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, aligned};
 use onrecord_transcript::{Conversation, Grain, Part, Role, Turn};
 use onrecord_web::{ConversationView, Place, Standing, conversation_html};
@@ -114,8 +114,7 @@ fn markdown(conversation: &Conversation) -> String {
 fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
     let repo = Did::parse(onrecord_workspace::SHELF)?;
     let cid = Cid::of_dag_cbor_digest(&[0; 32]);
-    let key = |n: usize| u64::try_from(n).ok().and_then(|n| Tid::from_micros(n, 0)).map(Rkey::from);
-    let first = key(0).ok_or(Error::OutputClosed)?;
+    let first = Rkey::parse("preview")?;
     let session_uri = AtUri::parse(&format!("at://{repo}/{}/{first}", aligned::SESSION))?;
     let message = |turn: &Turn| {
         let record = MessageRecord {
@@ -136,7 +135,7 @@ fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
             created_at: Datetime::from_timestamp(turn.created_at),
             extra: Map::new(),
         };
-        key(turn.index).map(|rkey| PublishedMessage { rkey, cid: cid.clone(), record })
+        Ok(PublishedMessage { rkey: Rkey::parse(&format!("turn-{}", turn.index))?, cid: cid.clone(), record })
     };
     let session = SessionRecord {
         title: conversation.title.clone(),
@@ -145,7 +144,7 @@ fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
         created_at: Datetime::from_timestamp(conversation.created_at),
         extra: Map::new(),
     };
-    let messages = conversation.turns.iter().filter_map(message).collect();
+    let messages = conversation.turns.iter().map(message).collect::<Result<_>>()?;
     let page = Published { repo, handle: None, rkey: first, cid: cid.clone(), session, messages };
     let view = ConversationView::new(&page, Standing::Preview);
     let html = conversation_html(&view, Place::Alone, None)?.unwrap_or_default();

@@ -242,7 +242,7 @@ pub fn claude_code(id: &str, turns: &[(&str, &str)]) -> String {
             "parentUuid": parent,
             "sessionId": id,
             "version": "2.1.42",
-            "cwd": "/work/harbour",
+            "cwd": "/srv/harbour",
             "timestamp": format!("2026-01-02T03:{:02}:{:02}.678Z", n / 60, n % 60),
             "message": message,
         });

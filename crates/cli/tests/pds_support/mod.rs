@@ -83,7 +83,7 @@ impl Machine {
 /// A pi session of so many turns, prompts and answers by turns, each with some text and the answers with two steps.
 pub fn transcript(id: &str, turns: usize) -> String {
     let start: Timestamp = "2026-03-04T05:06:07.089Z".parse().unwrap();
-    let header = json!({"type": "session", "version": 3, "id": id, "timestamp": start.to_string(), "cwd": "/work/app"});
+    let header = json!({"type": "session", "version": 3, "id": id, "timestamp": start.to_string(), "cwd": "/srv/app"});
     let mut rows = format!("{header}\n");
     let mut parent = Value::Null;
     let mut row = |id: String, at: Timestamp, mut message: Value| {

@@ -126,12 +126,8 @@ impl Run<'_> {
         while let Some(rest) = ops.get(sent..).filter(|rest| !rest.is_empty()) {
             let points = self.points_left().await?;
             let room = Room { points, ..Room::default() };
-            let count = fill_batch(&repo, rest, room)?;
-            if count == 0 {
-                // A batch refused for its size tells its size.
-                EncodedWrites::new(&repo, rest.get(..1).unwrap_or(rest), None, None)?;
-                continue;
-            }
+            // One at least: a record too large for any batch is refused below, with its size.
+            let count = fill_batch(&repo, rest, room)?.max(1);
             let batch = EncodedWrites::new(&repo, rest.get(..count).unwrap_or(rest), None, None)?;
             self.goal.gate(batch.as_bytes())?;
             let done = writes.get(sent..sent + count).unwrap_or_default();
