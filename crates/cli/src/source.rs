@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Did, Rkey};
 use onrecord_record::{Loss, Published, aligned, project};
-use onrecord_redact::{Decision, Decisions, Draft, FingerprintKey, Reviewed, Rules, Scan, scan, seal};
+use onrecord_redact::{Decision, Decisions, Draft, FingerprintKey, Reviewed, Engine, Scan, scan, seal};
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
     discover::{self, Discovery, Roots},
@@ -33,7 +33,7 @@ pub struct Opened {
     pub decisions: Decisions,
     pub workspace: Workspace,
     pub key: FingerprintKey,
-    pub rules: Rules,
+    pub rules: Engine,
     /// What could never be published of it.
     pub lost: Vec<Loss>,
     /// The transcript's own title, before any decision.
@@ -74,7 +74,7 @@ impl Opened {
             decisions,
             read_decisions,
             key: workspace.fingerprint_key()?,
-            rules: Rules::builtin()?,
+            rules: Engine::builtin()?,
             workspace,
             lost,
             title: draft.title.clone(),

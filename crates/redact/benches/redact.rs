@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use onrecord_redact::{Decision, Decisions, Draft, DraftStep, DraftTurn, FingerprintKey, Role, Rules, scan, seal};
+use onrecord_redact::{Decision, Decisions, Draft, DraftStep, DraftTurn, Engine, FingerprintKey, Role, scan, seal};
 
 const PARAGRAPH: &str = "The scheduler keeps a list of reminders per user and wakes up once a minute; since the clocks changed, \
     `next_run` is computed in local time and then stored as UTC, so everything fires an hour late.\n\n```rust\n\
@@ -49,8 +49,8 @@ fn size(draft: &Draft) -> u64 {
 
 fn benches(c: &mut Criterion) {
     let key = FingerprintKey::from_bytes([3; 32]);
-    let rules = Rules::builtin().unwrap();
-    c.bench_function("compile the rules", |b| b.iter(|| Rules::builtin().unwrap()));
+    let rules = Engine::builtin().unwrap();
+    c.bench_function("compile the rules", |b| b.iter(|| Engine::builtin().unwrap()));
 
     let clean = conversation(5_000, 10_000_000);
     let nothing = Decisions::default();

@@ -34,6 +34,54 @@ pub(crate) enum Check {
     Trim,
 }
 
+/// A checksum that a token carries in itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Checksum {
+    /// The last six characters are the CRC-32 of what stands before them and after the first underscore, in base 62.
+    Crc32Base62,
+}
+
+impl Checksum {
+    pub(crate) fn holds(self, token: &[u8]) -> bool {
+        match self {
+            Self::Crc32Base62 => crc32_base62(token),
+        }
+    }
+}
+
+fn crc32_base62(token: &[u8]) -> bool {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let Some(prefix) = token.iter().position(|b| *b == b'_') else { return false };
+    let body = token.get(prefix + 1..).unwrap_or_default();
+    let Some((payload, sum)) = body.split_last_chunk::<6>() else { return false };
+    let value = sum.iter().try_fold(0_u64, |n, digit| {
+        let digit = DIGITS.iter().position(|d| d == digit)?;
+        Some(n * 62 + u64::try_from(digit).ok()?)
+    });
+    value == Some(u64::from(crc32(payload)))
+}
+
+/// CRC-32 as in ISO-HDLC.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum: u32, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    })
+}
+
+/// Shannon entropy in bits a byte.
+pub(crate) fn entropy(bytes: &[u8]) -> f32 {
+    let mut counts = [0_u16; 256];
+    let bytes = bytes.get(..bytes.len().min(usize::from(u16::MAX))).unwrap_or_default();
+    for byte in bytes {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let total = f32::from(u16::try_from(bytes.len()).unwrap_or(u16::MAX));
+    counts.iter().filter(|c| **c > 0).map(|c| f32::from(*c) / total).map(|p| -p * p.log2()).sum()
+}
+
 /// What a check looks at.
 pub(crate) struct Candidate<'a> {
     /// All of the match.

@@ -1,7 +1,7 @@
 //! The last gate: the exact bytes about to be sent.
 
 use crate::{
-    Decisions, FingerprintKey, Rules,
+    Decisions, Engine, FingerprintKey,
     cover::{Covers, Span},
     protocol::{self, Lies},
     scan::{covered_spans, is_open, is_secret},
@@ -24,15 +24,15 @@ pub struct GateHit {
 
 /// What the gate knows.
 pub(crate) struct Gate {
-    rules: Rules,
+    engine: Engine,
     covers: Covers,
     decisions: Decisions,
     key: FingerprintKey,
 }
 
 impl Gate {
-    pub(crate) fn new(rules: Rules, covers: Covers, decisions: Decisions, key: FingerprintKey) -> Self {
-        Self { rules, covers, decisions, key }
+    pub(crate) fn new(engine: Engine, covers: Covers, decisions: Decisions, key: FingerprintKey) -> Self {
+        Self { engine, covers, decisions, key }
     }
 
     /// `text` with its bars.
@@ -48,13 +48,13 @@ impl Gate {
             return Err(self.covered(span));
         }
         let mut hits = Vec::new();
-        self.rules.detect(bytes, &mut hits);
+        self.engine.detect(bytes, &mut hits);
         for hit in hits {
-            let Some(rule) = self.rules.get(hit.rule).filter(|r| is_secret(r.tier)) else { continue };
-            let value = part(bytes, hit.start, hit.end);
-            let open = |value: &[u8]| is_open(rule, &self.key.fingerprint(value), &self.decisions);
+            let Some(kind) = self.engine.kind(hit.kind).filter(|k| is_secret(k.tier)) else { continue };
+            let value = hit.plain.as_deref().map_or_else(|| part(bytes, hit.start, hit.end), Vec::as_slice);
+            let open = |value: &[u8]| is_open(kind, &self.key.fingerprint(value), &self.decisions);
             if open(value) && open(&protocol::unescaped(value)) {
-                return Err(GateHit { rule: rule.id.clone(), name: rule.name.clone(), start: hit.start, end: hit.end });
+                return Err(GateHit { rule: kind.id.clone(), name: kind.name.clone(), start: hit.start, end: hit.end });
             }
         }
         Ok(())
@@ -84,7 +84,7 @@ impl Gate {
     }
 
     fn covered(&self, span: &Span) -> GateHit {
-        let rule = span.rule.and_then(|index| self.rules.get(index));
+        let rule = span.rule.and_then(|index| self.engine.kind(index));
         GateHit {
             rule: rule.map_or("word", |r| &r.id).to_owned(),
             name: rule.map_or("a covered word", |r| &r.name).to_owned(),

@@ -16,15 +16,17 @@
 //! | `near` | one of these must stand within 4 KiB |
 //! | `stop` | values with this in them are none |
 //! | `placeholders` | false: do not skip values that look like placeholders |
+//! | `entropy` | least Shannon entropy of the secret after its known prefix, in bits a byte |
+//! | `lengths` | lengths of a whole token in bytes, where the format fixes them: a token wrapped over lines ends there |
+//! | `checksum` | see [`Checksum`]: a value whose checksum holds is real, whatever it looks like |
 //! | `positive`, `negative`, `source`, `date` | samples for the tests, where the shape is documented, when that was looked up |
 
-use std::{collections::HashMap, sync::Arc};
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use crate::{Error, Tier, checks::Check, detect::Hit};
+use crate::{
+    Error, Tier,
+    checks::{Check, Checksum},
+};
 
 const BUILTIN: [&str; 6] = [
     include_str!("../rules/forge.toml"),
@@ -35,46 +37,6 @@ const BUILTIN: [&str; 6] = [
     include_str!("../rules/personal.toml"),
 ];
 
-/// What may stand between a name and its value: the rest of the name, quotes (also escaped ones), a separator.
-const ASSIGN: &str = r#"[A-Za-z0-9_.-]{0,40}\\*["'`]?\]?[ \t]{0,4}(?:=>|:=|=|:|,|[ \t])[ \t]{0,4}\\*["'`]?"#;
-
-/// Compiled rules. Cheap to clone.
-#[derive(Clone)]
-pub struct Rules(pub(crate) Arc<Compiled>);
-
-pub(crate) struct Compiled {
-    pub(crate) rules: Vec<Rule>,
-    pub(crate) keywords: AhoCorasick,
-    /// By pattern of `keywords`: who asked for it, and in which case.
-    pub(crate) askers: Vec<Vec<Asker>>,
-}
-
-pub(crate) struct Asker {
-    pub(crate) rule: usize,
-    /// The keyword, where its case matters.
-    pub(crate) exact: Option<Vec<u8>>,
-}
-
-pub(crate) struct Rule {
-    pub(crate) id: String,
-    pub(crate) name: String,
-    pub(crate) tier: Tier,
-    pub(crate) blocking: bool,
-    pub(crate) allowable: bool,
-    pub(crate) regex: Regex,
-    pub(crate) has_group: bool,
-    pub(crate) left: bool,
-    pub(crate) right: bool,
-    pub(crate) extend: bool,
-    pub(crate) placeholders: bool,
-    pub(crate) offsets: Vec<usize>,
-    /// The keywords that may begin a value: what everyone knows of it.
-    pub(crate) prefixes: Vec<Vec<u8>>,
-    pub(crate) checks: Vec<Check>,
-    pub(crate) near: Vec<Vec<u8>>,
-    pub(crate) stop: Vec<String>,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -83,41 +45,59 @@ struct File {
 }
 
 /// A rule as it is written.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(test), expect(dead_code, reason = "samples and sources are for the tests and for people"))]
 pub(crate) struct Source {
     pub(crate) id: String,
-    name: String,
+    pub(crate) name: String,
     pub(crate) tier: Tier,
-    pattern: String,
-    keywords: Vec<String>,
+    pub(crate) pattern: String,
+    pub(crate) keywords: Vec<String>,
     #[serde(default)]
-    ignore_case: bool,
+    pub(crate) ignore_case: bool,
     #[serde(default = "yes")]
-    left: bool,
+    pub(crate) left: bool,
     #[serde(default)]
-    right: bool,
+    pub(crate) right: bool,
     #[serde(default = "yes")]
-    extend: bool,
+    pub(crate) extend: bool,
     #[serde(default = "yes")]
-    allowable: bool,
+    pub(crate) allowable: bool,
     #[serde(default = "yes")]
-    blocking: bool,
+    pub(crate) blocking: bool,
     #[serde(default = "yes")]
-    placeholders: bool,
+    pub(crate) placeholders: bool,
     #[serde(default = "at_start")]
-    offsets: Vec<usize>,
+    pub(crate) offsets: Vec<usize>,
     #[serde(default)]
-    checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
     #[serde(default)]
-    near: Vec<String>,
+    pub(crate) near: Vec<String>,
     #[serde(default)]
-    stop: Vec<String>,
+    pub(crate) stop: Vec<String>,
+    #[serde(default)]
+    pub(crate) entropy: f32,
+    #[serde(default)]
+    pub(crate) lengths: Vec<usize>,
+    #[serde(default)]
+    pub(crate) checksum: Option<Checksum>,
     pub(crate) positive: Vec<String>,
     pub(crate) negative: Vec<String>,
     pub(crate) source: String,
     pub(crate) date: String,
+}
+
+impl Source {
+    /// All that decides what it finds, as text; samples and sources do not.
+    pub(crate) fn definition(&self) -> String {
+        let Self { tier, pattern, keywords, ignore_case, left, right, extend, allowable, blocking, .. } = self;
+        let Self { placeholders, offsets, checks, near, stop, entropy, lengths, checksum, .. } = self;
+        format!(
+            "{tier:?} {pattern:?} {keywords:?} {ignore_case} {left} {right} {extend} {allowable} {blocking} \
+             {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?}"
+        )
+    }
 }
 
 fn yes() -> bool {
@@ -128,95 +108,8 @@ fn at_start() -> Vec<usize> {
     vec![0]
 }
 
-impl Rules {
-    /// The rules that come with the program.
-    ///
-    /// # Errors
-    /// They cannot be read, are empty, or do not find their canary: then nothing may be published.
-    pub fn builtin() -> Result<Self, Error> {
-        let rules = Self::from_sources(builtin_sources()?)?;
-        rules.self_test()?;
-        Ok(rules)
-    }
-
-    /// Rules from the text of a rules file of our own format (see the module's documentation).
-    ///
-    /// # Errors
-    /// It cannot be read, or holds no rule.
-    pub fn from_toml(text: &str) -> Result<Self, Error> {
-        Self::from_sources(parse(text)?)
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.rules.len()
-    }
-
-    /// Never: rules that are empty do not compile.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.rules.is_empty()
-    }
-
-    fn from_sources(sources: Vec<Source>) -> Result<Self, Error> {
-        if sources.is_empty() {
-            return Err(Error::NoRules);
-        }
-        let mut patterns = Vec::new();
-        let mut askers: Vec<Vec<Asker>> = Vec::new();
-        let mut known = HashMap::new();
-        let mut rules: Vec<Rule> = Vec::with_capacity(sources.len());
-        for source in sources {
-            let refused = |reason: &str| Error::Rule { id: source.id.clone(), reason: reason.to_owned() };
-            if rules.iter().any(|r| r.id == source.id) {
-                return Err(refused("the id is taken"));
-            }
-            if source.keywords.is_empty() || source.keywords.iter().any(String::is_empty) || source.offsets.is_empty() {
-                return Err(refused("it has no keyword"));
-            }
-            for keyword in &source.keywords {
-                let exact = (!source.ignore_case).then(|| keyword.as_bytes().to_vec());
-                let asker = Asker { rule: rules.len(), exact };
-                let folded = keyword.to_ascii_lowercase();
-                let next = askers.len();
-                let at = *known.entry(folded.clone()).or_insert(next);
-                if let Some(list) = askers.get_mut(at) {
-                    list.push(asker);
-                } else {
-                    patterns.push(folded);
-                    askers.push(vec![asker]);
-                }
-            }
-            rules.push(compile(source)?);
-        }
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&patterns)
-            .map_err(|e| Error::Matcher(e.to_string()))?;
-        Ok(Self(Arc::new(Compiled { rules, keywords, askers })))
-    }
-
-    /// A canary must be found before anything is trusted.
-    pub(crate) fn self_test(&self) -> Result<(), Error> {
-        let canary = ["canary = gh", "p_", &"a1B2".repeat(9), ", end"].concat();
-        let mut hits = Vec::new();
-        self.detect(canary.as_bytes(), &mut hits);
-        match hits.as_slice() {
-            [Hit { start: 9, end: 49, .. }] => Ok(()),
-            _ => Err(Error::SelfTest),
-        }
-    }
-
-    pub(crate) fn get(&self, index: usize) -> Option<&Rule> {
-        self.0.rules.get(index)
-    }
-}
-
 /// The rules that come with the program, as they are written.
-pub(crate) fn builtin_sources() -> Result<Vec<Source>, Error> {
+pub(crate) fn builtin() -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     for text in BUILTIN {
         sources.append(&mut parse(text)?);
@@ -224,33 +117,26 @@ pub(crate) fn builtin_sources() -> Result<Vec<Source>, Error> {
     Ok(sources)
 }
 
-fn parse(text: &str) -> Result<Vec<Source>, Error> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Source>, Error> {
     let file: File = basic_toml::from_str(text).map_err(|e| Error::RulesSyntax(e.to_string()))?;
+    if file.rule.is_empty() {
+        return Err(Error::NoRules);
+    }
     Ok(file.rule)
 }
 
-fn compile(source: Source) -> Result<Rule, Error> {
-    let pattern = format!(r"\A(?:{})", source.pattern.replace("<assign>", ASSIGN));
-    let regex = RegexBuilder::new(&pattern)
-        .unicode(false)
-        .build()
-        .map_err(|e| Error::Rule { id: source.id.clone(), reason: e.to_string() })?;
-    Ok(Rule {
-        has_group: regex.captures_len() > 1,
-        id: source.id,
-        name: source.name,
-        tier: source.tier,
-        blocking: source.blocking,
-        allowable: source.allowable,
-        regex,
-        left: source.left,
-        right: source.right,
-        extend: source.extend,
-        placeholders: source.placeholders,
-        offsets: source.offsets,
-        prefixes: source.keywords.into_iter().map(String::into_bytes).collect(),
-        checks: source.checks,
-        near: source.near.into_iter().map(|s| s.to_ascii_lowercase().into_bytes()).collect(),
-        stop: source.stop.iter().map(|s| s.to_ascii_lowercase()).collect(),
-    })
+/// A rules file of the person's own.
+pub struct RulesFile {
+    #[expect(dead_code, reason = "to come")]
+    sources: Vec<Source>,
+}
+
+impl RulesFile {
+    /// Reads the text of a rules file of our own format (see the module's documentation).
+    ///
+    /// # Errors
+    /// It cannot be read, or holds no rule.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        Ok(Self { sources: parse(text)? })
+    }
 }

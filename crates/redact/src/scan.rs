@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use zeroize::Zeroizing;
 
 use crate::{
-    Decision, Decisions, Draft, Error, Field, Finding, Fingerprint, FingerprintKey, Rules, Tier,
+    Decision, Decisions, Draft, Engine, Error, Field, Finding, Fingerprint, FingerprintKey, Tier,
     cover::{Covers, Value},
     detect::Hit,
-    rules::Rule,
+    engine::Kind,
     text::{self, str_part},
 };
 
@@ -40,8 +40,8 @@ impl Scan {
 ///
 /// # Errors
 /// The covered values cannot be compiled for searching.
-pub fn scan(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &FingerprintKey) -> Result<Scan, Error> {
-    let survey = Survey::new(draft, rules, decisions, key)?;
+pub fn scan(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &FingerprintKey) -> Result<Scan, Error> {
+    let survey = Survey::new(draft, engine, decisions, key)?;
     Ok(Scan { findings: survey.findings.into_iter().map(|f| f.finding).collect() })
 }
 
@@ -59,8 +59,10 @@ pub(crate) struct Found {
     pub(crate) finding: Finding,
     /// Index of its text.
     pub(crate) text: usize,
-    rule: usize,
+    kind: usize,
     public: usize,
+    /// Its value, where the text has it in another form.
+    plain: Option<Zeroizing<String>>,
 }
 
 /// Everything known about a draft under some decisions.
@@ -74,7 +76,7 @@ pub(crate) struct Survey<'a> {
 impl<'a> Survey<'a> {
     pub(crate) fn new(
         draft: &'a Draft,
-        rules: &Rules,
+        engine: &Engine,
         decisions: &'a Decisions,
         key: &FingerprintKey,
     ) -> Result<Self, Error> {
@@ -83,10 +85,10 @@ impl<'a> Survey<'a> {
         let mut hits = Vec::new();
         for (index, text) in texts.iter().enumerate() {
             hits.clear();
-            rules.detect(text.text.as_bytes(), &mut hits);
-            for hit in &hits {
-                if let Some(rule) = rules.get(hit.rule) {
-                    findings.push(found(draft, decisions, key, text, index, rule, *hit));
+            engine.detect(text.text.as_bytes(), &mut hits);
+            for hit in hits.drain(..) {
+                if let Some(kind) = engine.kind(hit.kind) {
+                    findings.push(found(draft, decisions, key, text, index, kind, hit));
                 }
             }
         }
@@ -169,26 +171,27 @@ fn found(
     key: &FingerprintKey,
     text: &Text<'_>,
     index: usize,
-    rule: &Rule,
+    kind: &Kind,
     hit: Hit,
 ) -> Found {
     let (start, end) = text::snap(text.text, hit.start, hit.end);
-    let value = str_part(text.text, start, end);
+    let plain = hit.plain.map(|bytes| Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned()));
+    let value = plain.as_deref().map_or_else(|| str_part(text.text, start, end), String::as_str);
     let fingerprint = key.fingerprint(value.as_bytes());
     let turn = text.turn.and_then(|place| draft.turns.get(place));
     let decision = if text.withheld {
         Some(Decision::Withhold)
     } else {
-        decisions.decision(&rule.id, &fingerprint).filter(|d| *d != Decision::Allow || rule.allowable)
+        decisions.decision(&kind.id, &fingerprint).filter(|d| *d != Decision::Allow || kind.allowable)
     };
     let public = hit.public.min(value.len());
     let finding = Finding {
         id: 0,
-        rule: rule.id.clone(),
-        name: rule.name.clone(),
-        tier: rule.tier,
-        blocking: rule.blocking,
-        allowable: rule.allowable,
+        rule: kind.id.clone(),
+        name: kind.name.clone(),
+        tier: kind.tier,
+        blocking: kind.blocking,
+        allowable: kind.allowable,
         turn: turn.map(|t| t.index),
         turn_id: turn.map(|t| t.id.clone()),
         field: text.field,
@@ -198,7 +201,7 @@ fn found(
         preview: preview(value, public),
         decision,
     };
-    Found { finding, text: index, rule: hit.rule, public }
+    Found { finding, text: index, kind: hit.kind, public, plain }
 }
 
 /// The prefix of its kind, or else its first characters if it has many: a hint, and never its length.
@@ -231,8 +234,11 @@ pub(crate) fn is_secret(tier: Tier) -> bool {
 
 fn value(found: &Found, texts: &[Text<'_>]) -> Value {
     let text = texts.get(found.text).map_or("", |t| t.text);
-    let value = str_part(text, found.finding.start, found.finding.end);
-    Value { text: Zeroizing::new(value.to_owned()), public: found.public, rule: found.rule }
+    let value = match &found.plain {
+        Some(plain) => plain.as_str(),
+        None => str_part(text, found.finding.start, found.finding.end),
+    };
+    Value { text: Zeroizing::new(value.to_owned()), public: found.public, rule: found.kind }
 }
 
 /// The first findings in the way of publishing, for the message.
@@ -251,7 +257,7 @@ pub(crate) fn undecided(survey: &Survey<'_>) -> Option<Error> {
 }
 
 /// Whether an undecided hit of this value would be in the way.
-pub(crate) fn is_open(rule: &Rule, fingerprint: &Fingerprint, decisions: &Decisions) -> bool {
-    let allowed = rule.allowable && decisions.allows(fingerprint);
-    rule.blocking && !allowed
+pub(crate) fn is_open(kind: &Kind, fingerprint: &Fingerprint, decisions: &Decisions) -> bool {
+    let allowed = kind.allowable && decisions.allows(fingerprint);
+    kind.blocking && !allowed
 }

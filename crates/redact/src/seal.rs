@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use crate::{
-    Decision, Decisions, Draft, DraftStep, Error, Field, Fingerprint, FingerprintKey, Role, Rules,
+    Decision, Decisions, Draft, DraftStep, Engine, Error, Field, Fingerprint, FingerprintKey, Role,
     cover::{Covers, Value},
     cut::cut_phrase,
     gate::{Gate, GateHit},
@@ -23,11 +23,11 @@ const ROUNDS: usize = 16;
 ///
 /// ```
 /// # fn main() -> Result<(), onrecord_redact::Error> {
-/// use onrecord_redact::{Decisions, Draft, FingerprintKey, Rules, seal};
+/// use onrecord_redact::{Decisions, Draft, Engine, FingerprintKey, seal};
 ///
 /// let draft = Draft { title: Some("Hello".into()), description: None, created_at: Default::default(), turns: vec![] };
 /// let key = FingerprintKey::from_bytes([0; 32]);
-/// let reviewed = seal(&draft, &Rules::builtin()?, &Decisions::default(), &key)?;
+/// let reviewed = seal(&draft, &Engine::builtin()?, &Decisions::default(), &key)?;
 /// assert_eq!(reviewed.title(), Some("Hello"));
 /// # Ok(())
 /// # }
@@ -210,8 +210,8 @@ impl fmt::Debug for ReviewedContent {
 ///
 /// # Errors
 /// A blocking finding is undecided, or covering does not settle: nothing may be published.
-pub fn seal(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &FingerprintKey) -> Result<Reviewed, Error> {
-    let survey = Survey::new(draft, rules, decisions, key)?;
+pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &FingerprintKey) -> Result<Reviewed, Error> {
+    let survey = Survey::new(draft, engine, decisions, key)?;
     if let Some(error) = undecided(&survey) {
         return Err(error);
     }
@@ -228,7 +228,7 @@ pub fn seal(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &Fingerpri
     let mut settled = false;
     for _ in 0..ROUNDS {
         outputs.clear();
-        let mut revealed = Revealed { rules, decisions, key, seen: HashSet::new(), values: Vec::new() };
+        let mut revealed = Revealed { engine, decisions, key, seen: HashSet::new(), values: Vec::new() };
         for (text, own) in survey.texts.iter().zip(&own_spans) {
             if text.withheld {
                 outputs.push(String::new());
@@ -252,7 +252,7 @@ pub fn seal(draft: &Draft, rules: &Rules, decisions: &Decisions, key: &Fingerpri
         return Err(Error::Unsettled);
     }
     cover_cut_phrases(&survey.texts, &own_spans, &covers, &mut outputs);
-    let gate = Gate::new(rules.clone(), covers, decisions.clone(), key.duplicate());
+    let gate = Gate::new(engine.clone(), covers, decisions.clone(), key.duplicate());
     Ok(assemble(draft, &survey.texts, outputs, gate))
 }
 
@@ -283,7 +283,7 @@ fn cover_cut_phrases(texts: &[Text<'_>], own_spans: &[Vec<(usize, usize)>], cove
 
 /// Blocking findings in texts that have bars already.
 struct Revealed<'a> {
-    rules: &'a Rules,
+    engine: &'a Engine,
     decisions: &'a Decisions,
     key: &'a FingerprintKey,
     seen: HashSet<Fingerprint>,
@@ -293,15 +293,16 @@ struct Revealed<'a> {
 impl Revealed<'_> {
     fn look(&mut self, output: &str) {
         let mut hits = Vec::new();
-        self.rules.detect(output.as_bytes(), &mut hits);
+        self.engine.detect(output.as_bytes(), &mut hits);
         for hit in hits {
-            let Some(rule) = self.rules.get(hit.rule) else { continue };
+            let Some(kind) = self.engine.kind(hit.kind) else { continue };
             let (start, end) = text::snap(output, hit.start, hit.end);
-            let value = str_part(output, start, end).trim_matches('█');
+            let plain = hit.plain.as_deref().map(|bytes| String::from_utf8_lossy(bytes));
+            let value = plain.as_deref().unwrap_or_else(|| str_part(output, start, end)).trim_matches('█');
             let fingerprint = self.key.fingerprint(value.as_bytes());
-            if is_open(rule, &fingerprint, self.decisions) && self.seen.insert(fingerprint) {
+            if is_open(kind, &fingerprint, self.decisions) && self.seen.insert(fingerprint) {
                 let text = Zeroizing::new(value.to_owned());
-                self.values.push(Value { text, public: hit.public, rule: hit.rule });
+                self.values.push(Value { text, public: hit.public, rule: hit.kind });
             }
         }
     }

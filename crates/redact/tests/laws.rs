@@ -13,10 +13,10 @@ mod common;
 use std::sync::LazyLock;
 
 use common::{everything, key, reopened, step, turn};
-use onrecord_redact::{BAR, Decision, Decisions, Draft, Error, PREFIX_CHARS, Reviewed, Rules, scan, seal};
+use onrecord_redact::{BAR, Decision, Decisions, Draft, Engine, Error, PREFIX_CHARS, Reviewed, scan, seal};
 use proptest::prelude::*;
 
-static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::builtin().unwrap());
+static RULES: LazyLock<Engine> = LazyLock::new(|| Engine::builtin().unwrap());
 
 const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -3,7 +3,7 @@ use std::fs;
 use jiff::Timestamp;
 use onrecord_atproto::{Client, Config, Secret, Tokens};
 use onrecord_lexicon::{Did, Handle};
-use onrecord_redact::{Decisions, Rules, seal};
+use onrecord_redact::{Decisions, Engine, seal};
 use onrecord_transcript::{Conversation, Grain, Harness, Message, Part, Role, Source, assemble};
 use tempfile::TempDir;
 
@@ -56,7 +56,7 @@ async fn plan(workspace: &Workspace, conversation: &Conversation, decisions: &De
     let id = workspace.remember(conversation).unwrap();
     let (draft, _) = onrecord_record::project(conversation);
     let key = workspace.fingerprint_key().unwrap();
-    let reviewed = seal(&draft, &Rules::builtin().unwrap(), decisions, &key).unwrap();
+    let reviewed = seal(&draft, &Engine::builtin().unwrap(), decisions, &key).unwrap();
     publish::prepare(workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap()
 }
 
@@ -289,7 +289,7 @@ async fn the_last_gate_guards_the_shelf_too() {
     // What stands there only when the encoder has shortened the title.
     decisions.cover_word(&key, "Mandalay…").unwrap();
     let (draft, _) = onrecord_record::project(&conversation);
-    let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
+    let reviewed = seal(&draft, &Engine::builtin().unwrap(), &decisions, &key).unwrap();
     let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
     assert!(matches!(plan.gate(), Err(Error::Gate(_))));
     let refused = publish::execute(&mut workspace, &Target::Shelf, &plan, &mut |_| {}).await;
@@ -308,7 +308,7 @@ async fn a_conversation_held_back_whole_has_no_records() {
     decisions.withhold("m1");
     let (draft, _) = onrecord_record::project(&conversation);
     let key = workspace.fingerprint_key().unwrap();
-    let reviewed = seal(&draft, &Rules::builtin().unwrap(), &decisions, &key).unwrap();
+    let reviewed = seal(&draft, &Engine::builtin().unwrap(), &decisions, &key).unwrap();
     let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await;
     assert!(matches!(plan, Err(Error::NothingToPublish)));
     assert_eq!(workspace.publications().unwrap(), []);

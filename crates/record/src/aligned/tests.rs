@@ -1,6 +1,6 @@
 use jiff::{Timestamp, ToSpan};
 use onrecord_lexicon::{Catalog, Did, data};
-use onrecord_redact::{Decisions, Draft, DraftStep, DraftTurn, FingerprintKey, Role, Rules, seal};
+use onrecord_redact::{Decisions, Draft, DraftStep, DraftTurn, FingerprintKey, Role, Engine, seal};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn records(draft: &Draft, decisions: &Decisions) -> Encoded {
 }
 
 fn with_keys(draft: &Draft, decisions: &Decisions, known: &KnownKeys) -> Encoded {
-    let reviewed = seal(draft, &Rules::builtin().unwrap(), decisions, &key()).unwrap();
+    let reviewed = seal(draft, &Engine::builtin().unwrap(), decisions, &key()).unwrap();
     let uri = session_uri(&repo(), SOURCE, draft.created_at, known, now(), |_| false).unwrap();
     encode(&reviewed, uri, SOURCE, known, now(), |_| false).unwrap()
 }
@@ -334,7 +334,7 @@ proptest! {
             turn
         }).collect();
         let draft = draft(turns);
-        let rules = Rules::builtin().unwrap();
+        let rules = Engine::builtin().unwrap();
         // Whatever chance made a finding of is for the tests of redaction.
         prop_assume!(seal(&draft, &rules, &decisions, &key()).is_ok());
         let encoded = records(&draft, &decisions);

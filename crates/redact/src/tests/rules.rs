@@ -1,19 +1,26 @@
 //! Every sample of every rule, and the rules file itself.
 
 use super::samples::fill;
-use crate::{Error, Rules, rules::builtin_sources};
+use crate::{
+    Engine, Error,
+    rules::{builtin, parse},
+};
 
-fn spans(rules: &Rules, text: &str, rule: &str) -> Vec<(usize, usize)> {
+fn spans(rules: &Engine, text: &str, rule: &str) -> Vec<(usize, usize)> {
     let mut hits = Vec::new();
     rules.detect(text.as_bytes(), &mut hits);
-    hits.iter().filter(|h| rules.get(h.rule).unwrap().id == rule).map(|h| (h.start, h.end)).collect()
+    hits.iter().filter(|h| rules.kind(h.kind).unwrap().id == rule).map(|h| (h.start, h.end)).collect()
+}
+
+fn compiled(text: &str) -> Result<Engine, Error> {
+    Engine::builder().build_from(parse(text)?)
 }
 
 #[test]
 fn every_positive_sample_is_found_whole() {
-    let rules = Rules::builtin().unwrap();
+    let rules = Engine::builtin().unwrap();
     let mut failures = Vec::new();
-    for source in builtin_sources().unwrap() {
+    for source in builtin().unwrap() {
         assert!(!source.positive.is_empty(), "{} has no positive sample", source.id);
         for (seed, template) in (1..).zip(&source.positive) {
             let sample = fill(template, seed);
@@ -29,9 +36,9 @@ fn every_positive_sample_is_found_whole() {
 
 #[test]
 fn no_negative_sample_is_found() {
-    let rules = Rules::builtin().unwrap();
+    let rules = Engine::builtin().unwrap();
     let mut failures = Vec::new();
-    for source in builtin_sources().unwrap() {
+    for source in builtin().unwrap() {
         assert!(!source.negative.is_empty(), "{} has no negative sample", source.id);
         for (seed, template) in (1..).zip(&source.negative) {
             let found = spans(&rules, &fill(template, seed).text, &source.id);
@@ -45,7 +52,7 @@ fn no_negative_sample_is_found() {
 
 #[test]
 fn every_rule_says_where_it_comes_from() {
-    for source in builtin_sources().unwrap() {
+    for source in builtin().unwrap() {
         assert!(source.source.len() > 5, "{}", source.id);
         assert!(source.date.parse::<jiff::civil::Date>().is_ok(), "{}", source.id);
     }
@@ -53,13 +60,13 @@ fn every_rule_says_where_it_comes_from() {
 
 #[test]
 fn empty_rules_are_refused() {
-    assert!(matches!(Rules::from_toml(""), Err(Error::NoRules)));
+    assert!(matches!(compiled(""), Err(Error::NoRules)));
 }
 
 #[test]
 fn unparsable_rules_are_refused() {
-    assert!(matches!(Rules::from_toml("[[rule]"), Err(Error::RulesSyntax(_))));
-    assert!(matches!(Rules::from_toml("[[rule]]\nid = 'x'\n"), Err(Error::RulesSyntax(_))));
+    assert!(matches!(compiled("[[rule]"), Err(Error::RulesSyntax(_))));
+    assert!(matches!(compiled("[[rule]]\nid = 'x'\n"), Err(Error::RulesSyntax(_))));
 }
 
 fn one(id: &str, pattern: &str, keyword: &str) -> String {
@@ -71,22 +78,21 @@ fn one(id: &str, pattern: &str, keyword: &str) -> String {
 
 #[test]
 fn a_rule_with_a_broken_pattern_is_refused() {
-    assert!(matches!(Rules::from_toml(&one("x", "a(", "a")), Err(Error::Rule { .. })));
+    assert!(matches!(compiled(&one("x", "a(", "a")), Err(Error::Rule { .. })));
 }
 
 #[test]
 fn a_rule_without_a_keyword_is_refused() {
-    assert!(matches!(Rules::from_toml(&one("x", "a", "")), Err(Error::Rule { .. })));
+    assert!(matches!(compiled(&one("x", "a", "")), Err(Error::Rule { .. })));
 }
 
 #[test]
 fn two_rules_of_one_name_are_refused() {
     let twice = one("x", "a", "a") + &one("x", "b", "b");
-    assert!(matches!(Rules::from_toml(&twice), Err(Error::Rule { .. })));
+    assert!(matches!(compiled(&twice), Err(Error::Rule { .. })));
 }
 
 #[test]
 fn rules_that_miss_the_canary_fail_their_self_test() {
-    let rules = Rules::from_toml(&one("x", "zzz9", "zzz9")).unwrap();
-    assert!(matches!(rules.self_test(), Err(Error::SelfTest)));
+    assert!(matches!(compiled(&one("x", "zzz9", "zzz9")), Err(Error::SelfTest)));
 }

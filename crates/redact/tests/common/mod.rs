@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use onrecord_redact::{
-    Decision, Decisions, Draft, DraftStep, DraftTurn, FingerprintKey, Reviewed, Role, Rules, Scan, scan, seal,
+    Decision, Decisions, Draft, DraftStep, DraftTurn, Engine, FingerprintKey, Reviewed, Role, Scan, scan, seal,
 };
 
 /// A made-up GitHub token, put together here so that none stands in the repository.
@@ -26,8 +26,8 @@ pub fn key() -> FingerprintKey {
     FingerprintKey::from_bytes([7; 32])
 }
 
-pub fn rules() -> Rules {
-    Rules::builtin().unwrap()
+pub fn rules() -> Engine {
+    Engine::builtin().unwrap()
 }
 
 pub fn turn(index: usize, text: &str) -> DraftTurn {

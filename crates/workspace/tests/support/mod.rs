@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use onrecord_atproto::{Client, Config, Secret, Session};
 use onrecord_lexicon::{Nsid, Rkey};
 use onrecord_record::aligned::{MESSAGE, SESSION};
-use onrecord_redact::{Decisions, Rules, seal};
+use onrecord_redact::{Decisions, Engine, seal};
 use onrecord_testkit::Account;
 use onrecord_transcript::{Conversation, Grain, Harness, Message, Part, Role, Source, assemble};
 use onrecord_workspace::{
@@ -79,7 +79,7 @@ impl Author {
         let id = self.workspace.remember(conversation)?;
         let (draft, _) = onrecord_record::project(conversation);
         let key = self.workspace.fingerprint_key()?;
-        let reviewed = seal(&draft, &Rules::builtin()?, decisions, &key)?;
+        let reviewed = seal(&draft, &Engine::builtin()?, decisions, &key)?;
         publish::prepare(&self.workspace, &self.target(), id, &conversation.source.id, reviewed, Timestamp::now()).await
     }
 

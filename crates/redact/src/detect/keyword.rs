@@ -1,0 +1,273 @@
+//! Tiers B and C, and whatever else begins with a known word: anchored patterns, tried where a keyword stands.
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::Hit;
+use crate::{
+    Error,
+    checks::{Candidate, Check, Checksum, entropy, is_placeholder, pem_header},
+    engine::{Kind, definition},
+    rules::Source,
+    text::{self, part},
+};
+
+/// What may stand between a name and its value: the rest of the name, quotes (also escaped ones), a separator.
+const ASSIGN: &str = r#"[A-Za-z0-9_.-]{0,40}\\*["'`]?\]?[ \t]{0,4}(?:=>|:=|=|:|,|[ \t])[ \t]{0,4}\\*["'`]?"#;
+
+/// How far a pattern may look at first; a match that wants more gets it.
+const REACH: usize = 1 << 16;
+/// After this many failures of one rule in one text it looks less far, so that no text can make scanning quadratic.
+const PATIENCE: u32 = 64;
+const SHORT_REACH: usize = 1 << 11;
+/// How far `near` looks, in bytes.
+const NEAR: usize = 4096;
+
+/// Rules with keywords, compiled.
+pub(crate) struct KeywordRules {
+    rules: Vec<Rule>,
+    keywords: AhoCorasick,
+    /// By pattern of `keywords`: who asked for it, and in which case.
+    askers: Vec<Vec<Asker>>,
+}
+
+struct Asker {
+    rule: usize,
+    /// The keyword, where its case matters.
+    exact: Option<Vec<u8>>,
+}
+
+struct Rule {
+    /// Index of what it finds.
+    kind: usize,
+    regex: Regex,
+    has_group: bool,
+    left: bool,
+    right: bool,
+    extend: bool,
+    placeholders: bool,
+    offsets: Vec<usize>,
+    /// The keywords that may begin a value: what everyone knows of it.
+    prefixes: Vec<Vec<u8>>,
+    checks: Vec<Check>,
+    checksum: Option<Checksum>,
+    entropy: f32,
+    near: Vec<Vec<u8>>,
+    stop: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    /// Where this rule's last match ended.
+    until: usize,
+    failures: u32,
+}
+
+impl KeywordRules {
+    /// Compiles `sources`, and appends what they find to `kinds`.
+    pub(crate) fn compile(sources: Vec<Source>, kinds: &mut Vec<Kind>) -> Result<Self, Error> {
+        let mut patterns = Vec::new();
+        let mut askers: Vec<Vec<Asker>> = Vec::new();
+        let mut known = HashMap::new();
+        let mut rules: Vec<Rule> = Vec::with_capacity(sources.len());
+        for source in sources {
+            let refused = |reason: &str| Error::Rule { id: source.id.clone(), reason: reason.to_owned() };
+            if kinds.iter().any(|k| k.id == source.id) {
+                return Err(refused("the id is taken"));
+            }
+            if source.keywords.is_empty() || source.keywords.iter().any(String::is_empty) || source.offsets.is_empty() {
+                return Err(refused("it has no keyword"));
+            }
+            for keyword in &source.keywords {
+                let exact = (!source.ignore_case).then(|| keyword.as_bytes().to_vec());
+                let asker = Asker { rule: rules.len(), exact };
+                let folded = keyword.to_ascii_lowercase();
+                let next = askers.len();
+                let at = *known.entry(folded.clone()).or_insert(next);
+                if let Some(list) = askers.get_mut(at) {
+                    list.push(asker);
+                } else {
+                    patterns.push(folded);
+                    askers.push(vec![asker]);
+                }
+            }
+            kinds.push(Kind {
+                id: source.id.clone(),
+                name: source.name.clone(),
+                tier: source.tier,
+                blocking: source.blocking,
+                allowable: source.allowable,
+                definition: definition([source.definition().as_str()]),
+            });
+            rules.push(compile(source, kinds.len() - 1)?);
+        }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&patterns)
+            .map_err(|e| Error::Matcher(e.to_string()))?;
+        Ok(Self { rules, keywords, askers })
+    }
+
+    /// Appends the hits in `bytes`, in no order.
+    pub(crate) fn find(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
+        let mut progress = Vec::new();
+        for found in self.keywords.find_overlapping_iter(bytes) {
+            for asker in self.askers(found.pattern().as_usize()) {
+                if asker.exact.as_deref().is_some_and(|word| part(bytes, found.start(), found.end()) != word) {
+                    continue;
+                }
+                if progress.is_empty() {
+                    progress.resize(self.rules.len(), Progress::default());
+                }
+                let (Some(rule), Some(state)) = (self.rules.get(asker.rule), progress.get_mut(asker.rule)) else {
+                    continue;
+                };
+                for offset in &rule.offsets {
+                    let Some(start) = found.start().checked_sub(*offset).filter(|start| *start >= state.until) else {
+                        continue;
+                    };
+                    if rule.left && !text::begins_token(bytes, start, rule.right) {
+                        continue;
+                    }
+                    if let Some(hit) = try_rule(rule, bytes, start, state) {
+                        state.until = hit.end;
+                        hits.push(hit);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn askers(&self, pattern: usize) -> &[Asker] {
+        self.askers.get(pattern).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
+    let pattern = format!(r"\A(?:{})", source.pattern.replace("<assign>", ASSIGN));
+    let regex = RegexBuilder::new(&pattern)
+        .unicode(false)
+        .build()
+        .map_err(|e| Error::Rule { id: source.id.clone(), reason: e.to_string() })?;
+    Ok(Rule {
+        kind,
+        has_group: regex.captures_len() > 1,
+        regex,
+        left: source.left,
+        right: source.right,
+        extend: source.extend,
+        placeholders: source.placeholders,
+        offsets: source.offsets,
+        prefixes: source.keywords.into_iter().map(String::into_bytes).collect(),
+        checks: source.checks,
+        checksum: source.checksum,
+        entropy: source.entropy,
+        near: source.near.into_iter().map(|s| s.to_ascii_lowercase().into_bytes()).collect(),
+        stop: source.stop.iter().map(|s| s.to_ascii_lowercase()).collect(),
+    })
+}
+
+fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Option<Hit> {
+    let reach = if state.failures < PATIENCE { REACH } else { SHORT_REACH };
+    let mut limit = start.saturating_add(reach).min(bytes.len());
+    let mut found = match_at(rule, bytes, start, limit);
+    if found.is_some_and(|m| m.whole == limit && limit < bytes.len()) {
+        limit = bytes.len();
+        found = match_at(rule, bytes, start, limit);
+    }
+    // A bar is no part of a secret: what is left of it must be one by itself.
+    if let Some(block) = found.and_then(|m| find(part(bytes, m.start, m.whole), text::BLOCK.as_bytes())) {
+        found = found.and_then(|m| match_at(rule, bytes, start, m.start + block));
+    }
+    let hit = found.and_then(|m| accept(rule, bytes, start, m));
+    if hit.is_none() {
+        state.failures = state.failures.saturating_add(1);
+    }
+    hit
+}
+
+/// A match: the secret, and the end of all of it.
+#[derive(Clone, Copy)]
+struct Match {
+    start: usize,
+    end: usize,
+    whole: usize,
+}
+
+fn match_at(rule: &Rule, bytes: &[u8], start: usize, limit: usize) -> Option<Match> {
+    let hay = part(bytes, start, limit);
+    let whole = rule.regex.find(hay)?;
+    let whole_end = start + whole.end();
+    if !rule.has_group {
+        return Some(Match { start, end: whole_end, whole: whole_end });
+    }
+    let group = rule.regex.captures(hay)?;
+    let group = group.iter().skip(1).flatten().next()?;
+    Some(Match { start: start + group.start(), end: start + group.end(), whole: whole_end })
+}
+
+fn accept(rule: &Rule, bytes: &[u8], start: usize, found: Match) -> Option<Hit> {
+    let mut end = found.end;
+    if rule.checks.contains(&Check::Trim) {
+        end = trim(bytes, found.start, end);
+    }
+    if rule.checks.contains(&Check::HomeName) {
+        let tail = part(bytes, found.start, end).iter().rev().take_while(|b| matches!(b, b'.' | b'-')).count();
+        end -= tail;
+    }
+    if rule.right && !text::ends_token(bytes, end) {
+        return None;
+    }
+    if rule.extend {
+        end = text::token_end(bytes, end);
+    }
+    let value = part(bytes, found.start, end);
+    let known = rule.prefixes.iter().filter(|p| value.starts_with(p)).map(Vec::len).max().unwrap_or_default();
+    let public = known.max(pem_header(value));
+    let body = value.get(public..).unwrap_or_default();
+    let whole = part(bytes, start, found.whole.max(end));
+    let on = Candidate { whole, value, body };
+    let stopped = || {
+        !rule.stop.is_empty() && {
+            let folded = String::from_utf8_lossy(value).to_ascii_lowercase();
+            rule.stop.iter().any(|word| folded.contains(word))
+        }
+    };
+    let real = rule.checksum.is_some_and(|checksum| checksum.holds(value));
+    if body.is_empty() || (!real && (stopped() || (rule.placeholders && is_placeholder(body)))) {
+        return None;
+    }
+    if rule.entropy > 0.0 && entropy(body) < rule.entropy {
+        return None;
+    }
+    let good = rule.checks.iter().all(|check| check.holds(&on)) && is_near(rule, bytes, found.start, end);
+    good.then(|| Hit { public, ..Hit::new(rule.kind, found.start, end) })
+}
+
+/// White space, escaped line ends and the punctuation of a sentence are no part of a value.
+fn trim(bytes: &[u8], start: usize, mut end: usize) -> usize {
+    loop {
+        end -= match part(bytes, start, end) {
+            [.., b'\\', b'n' | b'r'] => 2,
+            [.., last] if last.is_ascii_whitespace() || matches!(last, b'.' | b',' | b':' | b';') => 1,
+            _ => return end,
+        };
+    }
+}
+
+fn is_near(rule: &Rule, bytes: &[u8], start: usize, end: usize) -> bool {
+    if rule.near.is_empty() {
+        return true;
+    }
+    let around = part(bytes, start.saturating_sub(NEAR), end.saturating_add(NEAR)).to_ascii_lowercase();
+    rule.near.iter().any(|word| find(&around, word).is_some())
+}
+
+fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
+    hay.windows(needle.len().max(1)).position(|w| w == needle)
+}

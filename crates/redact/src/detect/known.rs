@@ -1,0 +1,44 @@
+//! Tier A: the person's own secrets, in all their forms.
+
+use std::collections::HashSet;
+
+use zeroize::Zeroizing;
+
+use super::Hit;
+use crate::{
+    Error, FingerprintKey, Tier,
+    cover::{Covers, Value},
+    engine::Kind,
+    known::OwnSecret,
+};
+
+/// Looks for secrets that are known literally: as they are, encoded, wrapped, and their beginnings.
+pub(crate) struct Known(Covers);
+
+impl Known {
+    /// Never allowable: whatever the author thinks of it, it opens something of theirs.
+    pub(crate) fn new(own: Vec<OwnSecret>, kinds: &mut Vec<Kind>) -> Result<Self, Error> {
+        let mut values = Vec::with_capacity(own.len());
+        let mut seen = HashSet::new();
+        for secret in own.iter().filter(|s| !s.value().is_empty() && seen.insert(s.value())) {
+            values.push(Value { text: Zeroizing::new(secret.value().to_owned()), public: 0, rule: kinds.len() });
+            kinds.push(Kind {
+                id: "own-secret".to_owned(),
+                name: format!("Your own secret {} from {}", secret.name(), secret.source()),
+                tier: Tier::A,
+                blocking: true,
+                allowable: false,
+                definition: Default::default(),
+            });
+        }
+        // The key is for words kept without their value; there are none here.
+        Ok(Self(Covers::new(&FingerprintKey::from_bytes([0; 32]), &values, &[])?))
+    }
+
+    /// Appends the hits in `text`, in no order.
+    pub(crate) fn find(&self, text: &[u8], hits: &mut Vec<Hit>) {
+        let mut spans = Vec::new();
+        self.0.find(text, &mut spans);
+        hits.extend(spans.iter().filter_map(|s| Some(Hit::new(s.rule?, s.start, s.end))));
+    }
+}
