@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 pub(crate) use self::{
     entropy::Entropy, keyword::KeywordRules, known::Known, named::Named, patterns::Patterns, personal::Personal,
 };
-use crate::{Engine, Tier};
+use crate::{Engine, Tier, text::part, views};
 
 /// Where a secret stands in a text.
 #[derive(Clone, PartialEq, Eq)]
@@ -42,25 +42,70 @@ impl fmt::Debug for Hit {
     }
 }
 
+/// How often a text is looked at behind what it says: decoded, and what comes of it decoded again.
+const DEPTH: u8 = 2;
+
+/// A text, or what it may be read as.
+struct Layer<'a> {
+    bytes: &'a [u8],
+    depth: u8,
+    kind: LayerKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LayerKind {
+    Text,
+    Clean,
+    Decoded,
+}
+
 impl Engine {
     /// Appends the hits in `text`, sorted by place, one per span.
     pub(crate) fn detect(&self, text: &[u8], hits: &mut Vec<Hit>) {
-        let from = hits.len();
-        self.look(text, hits);
-        let mut new = hits.split_off(from);
+        let mut new = Vec::new();
+        self.look(Layer { bytes: text, depth: 0, kind: LayerKind::Text }, &|start, end| (start, end), &mut new);
         new.sort_by_key(|h| (h.start, h.end, self.rank(h.kind)));
         let told: Vec<bool> = new.iter().enumerate().map(|(i, hit)| self.is_told_by_another(hit, i, &new)).collect();
         hits.extend(new.into_iter().zip(told).filter(|(_, told)| !told).map(|(hit, _)| hit));
     }
 
-    /// All detectors over one layer.
-    fn look(&self, text: &[u8], hits: &mut Vec<Hit>) {
-        self.0.keyword.find(text, hits);
-        self.0.named.find(text, hits);
-        self.0.entropy.find(text, hits);
-        self.0.personal.find(text, hits);
-        self.0.known.find(text, hits);
-        self.0.patterns.find(text, hits);
+    /// All detectors over one layer, and then over what else it may be read as. `place` leads back to the text.
+    fn look(&self, layer: Layer<'_>, place: &dyn Fn(usize, usize) -> (usize, usize), hits: &mut Vec<Hit>) {
+        let (engine, text) = (&*self.0, layer.bytes);
+        let from = hits.len();
+        engine.keyword.find(text, engine.views, hits);
+        engine.named.find(text, hits);
+        engine.known.find(text, hits);
+        engine.patterns.find(text, hits);
+        if layer.kind != LayerKind::Decoded {
+            engine.personal.find(text, hits);
+        }
+        if layer.depth == 0 {
+            engine.entropy.find(text, hits);
+        }
+        for hit in hits.get_mut(from..).unwrap_or_default() {
+            let (start, end) = place(hit.start, hit.end);
+            if layer.depth > 0 && hit.plain.is_none() {
+                hit.plain = Some(Zeroizing::new(part(text, hit.start, hit.end).to_vec()));
+            }
+            (hit.start, hit.end) = (start, end);
+        }
+        if !engine.views || layer.depth == DEPTH {
+            return;
+        }
+        let depth = layer.depth + 1;
+        views::regions(text, &mut |region| {
+            for view in region.apart.iter().chain([&region.clean]) {
+                let back = |start, end| {
+                    let (start, end) = view.span(start, end);
+                    place(start, end)
+                };
+                self.look(Layer { bytes: &view.bytes, depth, kind: LayerKind::Clean }, &back, hits);
+            }
+        });
+        views::decoded(text, &mut |plain, (start, end)| {
+            self.look(Layer { bytes: plain, depth, kind: LayerKind::Decoded }, &|_, _| place(start, end), hits);
+        });
     }
 
     /// Stricter and more specific first.
@@ -82,7 +127,7 @@ impl Engine {
         same_span
             || within.any(|h| {
                 self.kind(h.kind).is_some_and(|k| {
-                    (k.tier == own.tier || own.tier == Tier::E)
+                    (k.tier == own.tier || matches!(own.tier, Tier::D | Tier::E) && k.tier < own.tier)
                         && (own.allowable || !k.allowable)
                         && (k.blocking || !own.blocking)
                 })

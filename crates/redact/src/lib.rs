@@ -26,6 +26,7 @@ mod rules;
 mod scan;
 mod seal;
 mod text;
+mod views;
 mod words;
 
 pub use decisions::Decisions;

@@ -1,17 +1,19 @@
 //! Tiers B and C, and whatever else begins with a known word: anchored patterns, tried where a keyword stands.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
+use zeroize::Zeroizing;
 
 use super::Hit;
 use crate::{
-    Error,
+    Error, Tier,
     checks::{Candidate, Check, Checksum, entropy, is_placeholder, pem_header},
     engine::{Kind, definition},
     rules::Source,
     text::{self, part},
+    views,
 };
 
 /// What may stand between a name and its value: the rest of the name, quotes (also escaped ones), a separator.
@@ -54,6 +56,10 @@ struct Rule {
     checks: Vec<Check>,
     checksum: Option<Checksum>,
     entropy: f32,
+    /// Lengths of a whole token, where the format fixes them.
+    lengths: Vec<usize>,
+    /// The token is known by its beginning, so that it can be put together where it was cut in two.
+    joins: bool,
     near: Vec<Vec<u8>>,
     stop: Vec<String>,
 }
@@ -112,9 +118,11 @@ impl KeywordRules {
         Ok(Self { rules, keywords, askers })
     }
 
-    /// Appends the hits in `bytes`, in no order.
-    pub(crate) fn find(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
+    /// Appends the hits in `bytes`, in no order; with `join` also those of tokens that were cut in two.
+    pub(crate) fn find(&self, bytes: &[u8], join: bool, hits: &mut Vec<Hit>) {
         let mut progress = Vec::new();
+        // Where the run of token characters that was looked at last ends: it is walked over once.
+        let mut run_end = 0;
         for found in self.keywords.find_overlapping_iter(bytes) {
             for asker in self.askers(found.pattern().as_usize()) {
                 if asker.exact.as_deref().is_some_and(|word| part(bytes, found.start(), found.end()) != word) {
@@ -133,12 +141,40 @@ impl KeywordRules {
                     if rule.left && !text::begins_token(bytes, start, rule.right) {
                         continue;
                     }
-                    if let Some(hit) = try_rule(rule, bytes, start, state) {
+                    let mut whole = None;
+                    if join && rule.joins && state.failures < PATIENCE {
+                        if start >= run_end {
+                            run_end = views::run_end(bytes, start);
+                        }
+                        whole = try_joined(rule, bytes, start, run_end);
+                    }
+                    if let Some(hit) = whole.or_else(|| try_rule(rule, bytes, start, state)) {
                         state.until = hit.end;
                         hits.push(hit);
                         break;
                     }
                 }
+            }
+        }
+        if join {
+            views::split_words(bytes, &mut |window, left, right| self.find_split(bytes, window, left, right, hits));
+        }
+    }
+
+    /// Looks for a keyword that was cut in two: `window` holds the bytes at `left` and `right` of the text.
+    fn find_split(&self, bytes: &[u8], window: &[u8], left: Range<usize>, right: Range<usize>, hits: &mut Vec<Hit>) {
+        let cut = left.len();
+        for found in self.keywords.find_overlapping_iter(window).filter(|f| f.start() < cut && cut < f.end()) {
+            for asker in self.askers(found.pattern().as_usize()) {
+                let Some(rule) = self.rules.get(asker.rule).filter(|r| r.joins) else { continue };
+                if asker.exact.as_deref().is_some_and(|word| part(window, found.start(), found.end()) != word) {
+                    continue;
+                }
+                let start = left.start + found.start();
+                let free = !rule.left || text::begins_token(bytes, start, rule.right);
+                hits.extend(
+                    Some(()).filter(|()| free && !right.is_empty()).and_then(|()| try_joined(rule, bytes, start, left.end)),
+                );
             }
         }
     }
@@ -154,10 +190,10 @@ fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
         .unicode(false)
         .build()
         .map_err(|e| Error::Rule { id: source.id.clone(), reason: e.to_string() })?;
+    let joins = regex.captures_len() == 1 && source.offsets == [0];
     Ok(Rule {
         kind,
         has_group: regex.captures_len() > 1,
-        regex,
         left: source.left,
         right: source.right,
         extend: source.extend,
@@ -167,6 +203,9 @@ fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
         checks: source.checks,
         checksum: source.checksum,
         entropy: source.entropy,
+        joins: joins && matches!(source.tier, Tier::A | Tier::B),
+        lengths: source.lengths,
+        regex,
         near: source.near.into_iter().map(|s| s.to_ascii_lowercase().into_bytes()).collect(),
         stop: source.stop.iter().map(|s| s.to_ascii_lowercase()).collect(),
     })
@@ -189,6 +228,16 @@ fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Op
         state.failures = state.failures.saturating_add(1);
     }
     hit
+}
+
+/// The token that begins at `start` and goes on after the end of a line or of a program's string.
+fn try_joined(rule: &Rule, bytes: &[u8], start: usize, run_end: usize) -> Option<Hit> {
+    let joined = views::joined(bytes, start, run_end)?;
+    let token = part(&joined.view.bytes, 0, joined.end(&rule.lengths)?);
+    let hit = try_rule(rule, token, 0, &mut Progress::default())?;
+    let (start, end) = joined.view.span(hit.start, hit.end);
+    let plain = Some(Zeroizing::new(part(token, hit.start, hit.end).to_vec()));
+    Some(Hit { start, end, plain, ..hit })
 }
 
 /// A match: the secret, and the end of all of it.

@@ -1,0 +1,226 @@
+//! Text in base64 and hexadecimal.
+
+use zeroize::Zeroizing;
+
+use crate::text::part;
+
+/// Shorter runs of base64 than this (in digits) hide nothing that a rule would know.
+const BASE64_DIGITS: usize = 20;
+/// Shorter runs of hexadecimal than this (in digits) hide nothing that a rule would know.
+const HEX_DIGITS: usize = 32;
+/// Shorter stretches of printable text than this (in bytes) within what was decoded are chance.
+const PRINTABLE: usize = 14;
+/// Lines of base64 that were wrapped are at least this long (in digits).
+const WRAPPED: usize = 48;
+
+/// Calls `each` with every printable text that stands encoded in `text`, and the bytes in which it does.
+pub(crate) fn decoded(text: &[u8], each: &mut dyn FnMut(&[u8], (usize, usize))) {
+    let mut at = 0;
+    while let Some(start) = position(text, at, |b| class(b) & BASE64 != 0) {
+        let end = run_end(text, start, BASE64);
+        at = end.max(start + 1);
+        let run = part(text, start, end);
+        if run.len() >= BASE64_DIGITS {
+            if run.len() >= HEX_DIGITS && run.iter().all(u8::is_ascii_hexdigit) {
+                hexadecimal(run, (start, end), each);
+                continue;
+            }
+            let lines = if run.len() >= WRAPPED { wrapped(text, start, end) } else { None };
+            match lines {
+                Some((digits, end)) => {
+                    at = end;
+                    base64(&digits, (start, end), each);
+                }
+                None => base64(run, (start, end), each),
+            }
+        } else if begins_dump(run) {
+            at = at.max(dump(text, start, each));
+        }
+    }
+}
+
+const BASE64: u8 = 1;
+const HEX: u8 = 2;
+
+const fn classes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        if b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_') {
+            table[byte] |= BASE64;
+        }
+        if b.is_ascii_hexdigit() {
+            table[byte] |= HEX;
+        }
+        byte += 1;
+    }
+    table
+}
+
+static CLASSES: [u8; 256] = classes();
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+fn position(text: &[u8], from: usize, is: impl Fn(u8) -> bool) -> Option<usize> {
+    text.get(from..)?.iter().position(|b| is(*b)).map(|at| from + at)
+}
+
+fn run_end(text: &[u8], start: usize, of: u8) -> usize {
+    position(text, start, |b| class(b) & of == 0).unwrap_or(text.len())
+}
+
+/// The digits of base64 that goes on over lines, and where it ends.
+fn wrapped(text: &[u8], start: usize, end: usize) -> Option<(Zeroizing<Vec<u8>>, usize)> {
+    let width = end - start;
+    let mut digits = Zeroizing::new(Vec::new());
+    let mut last = end;
+    loop {
+        let Some(begin) = next_line(text, last) else { break };
+        let line_end = run_end(text, begin, BASE64);
+        if line_end == begin || line_end - begin > width {
+            break;
+        }
+        if digits.is_empty() {
+            digits.extend_from_slice(part(text, start, end));
+        }
+        digits.extend_from_slice(part(text, begin, line_end));
+        last = line_end;
+        if line_end - begin < width {
+            break;
+        }
+    }
+    (!digits.is_empty()).then_some((digits, last))
+}
+
+/// Where the next line begins, if one ends at `at`: also after an escaped line end and a quotation mark or an indentation.
+fn next_line(text: &[u8], at: usize) -> Option<usize> {
+    let after = match part(text, at, at + 4) {
+        [b'\r', b'\n', ..] => at + 2,
+        [b'\n', ..] => at + 1,
+        [b'\\', b'r', b'\\', b'n'] => at + 4,
+        [b'\\', b'n', ..] => at + 2,
+        _ => return None,
+    };
+    let marks = part(text, after, after + 40).iter().take_while(|b| matches!(b, b' ' | b'\t' | b'>' | b'|' | b'#'));
+    Some(after + marks.count())
+}
+
+/// The value of a digit of base64, either alphabet; 64 for what is none.
+const fn values() -> [u8; 256] {
+    let mut table = [64; 256];
+    let mut value = 0;
+    while value < 26 {
+        table[b'A' as usize + value] = value as u8;
+        table[b'a' as usize + value] = value as u8 + 26;
+        value += 1;
+    }
+    let mut digit = 0;
+    while digit < 10 {
+        table[b'0' as usize + digit] = digit as u8 + 52;
+        digit += 1;
+    }
+    table[b'+' as usize] = 62;
+    table[b'-' as usize] = 62;
+    table[b'/' as usize] = 63;
+    table[b'_' as usize] = 63;
+    table
+}
+
+static VALUES: [u8; 256] = values();
+
+/// Whatever in `digits` decodes to printable text. A run may begin before the base64 in it does (`\n` in a string), so all
+/// four places in a group are tried.
+fn base64(digits: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usize, usize))) {
+    let mut plain = Zeroizing::new(Vec::with_capacity(digits.len() / 4 * 3 + 3));
+    for skip in 0..4 {
+        plain.clear();
+        for group in digits.get(skip..).unwrap_or_default().chunks(4) {
+            let value = |i: usize| {
+                let digit = group.get(i).copied().unwrap_or(b'A');
+                u32::from(VALUES.get(usize::from(digit)).copied().unwrap_or_default())
+            };
+            let bits = value(0) << 18 | value(1) << 12 | value(2) << 6 | value(3);
+            let bytes = bits.to_be_bytes();
+            plain.extend_from_slice(part(&bytes, 1, group.len().max(1)));
+        }
+        if printable(&plain, span, each) {
+            return;
+        }
+    }
+}
+
+fn hexadecimal(digits: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usize, usize))) {
+    for skip in 0..2 {
+        let pairs = digits.get(skip..).unwrap_or_default().chunks_exact(2);
+        let plain: Zeroizing<Vec<u8>> = Zeroizing::new(pairs.map(pair).collect());
+        if printable(&plain, span, each) {
+            return;
+        }
+    }
+}
+
+fn pair(digits: &[u8]) -> u8 {
+    digits.iter().fold(0, |n, b| n << 4 | char::from(*b).to_digit(16).and_then(|d| u8::try_from(d).ok()).unwrap_or(0))
+}
+
+/// Calls `each` with the printable stretches of `plain`; says whether there are any.
+fn printable(plain: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usize, usize))) -> bool {
+    let readable = |b: &u8| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\r' | b'\t' | 0x80..);
+    let mut any = false;
+    for stretch in plain.split(|b| !readable(b)) {
+        // Text beyond ASCII is text only if it is UTF-8: random bytes are not.
+        let ascii = stretch.iter().filter(|b| b.is_ascii()).count();
+        let is_text = stretch.len() >= PRINTABLE && (ascii == stretch.len() || mostly_text(stretch, ascii));
+        if is_text {
+            any = true;
+            each(stretch, span);
+        }
+    }
+    any
+}
+
+fn mostly_text(stretch: &[u8], ascii: usize) -> bool {
+    if str::from_utf8(stretch).is_ok() {
+        return true;
+    }
+    // A token of ASCII may stand in it all the same.
+    ascii >= PRINTABLE && stretch.split(|b| !b.is_ascii()).any(|s| s.len() >= PRINTABLE)
+}
+
+/// Whether a list of bytes in hexadecimal may begin with `run`: what is printable begins with 2 to 7.
+fn begins_dump(run: &[u8]) -> bool {
+    let run = run.strip_prefix(b"0x").unwrap_or(run);
+    matches!(run.len(), 2 | 4 | 8)
+        && run.iter().all(u8::is_ascii_hexdigit)
+        && run.chunks(2).all(|pair| matches!(pair.first(), Some(b'2'..=b'7')))
+}
+
+/// Bytes written one by one (`67 68 70`, `0x67, 0x68`, `67:68`, `6768 705f`); returns where the list ends.
+fn dump(text: &[u8], start: usize, each: &mut dyn FnMut(&[u8], (usize, usize))) -> usize {
+    let mut plain = Zeroizing::new(Vec::new());
+    let (mut at, mut end) = (start, start);
+    loop {
+        if part(text, at, at + 2) == b"0x" {
+            at += 2;
+        }
+        let group = run_end(text, at, HEX);
+        let digits = part(text, at, group);
+        if !matches!(digits.len(), 2 | 4 | 8) || class(text.get(group).copied().unwrap_or_default()) & BASE64 != 0 {
+            break;
+        }
+        plain.extend(digits.chunks(2).map(pair));
+        end = group;
+        let gap = part(text, group, group + 4).iter().take_while(|b| matches!(b, b' ' | b',' | b':' | b'\n')).count();
+        if gap == 0 || gap == 4 {
+            break;
+        }
+        at = group + gap;
+    }
+    if plain.len() >= PRINTABLE {
+        printable(&plain, (start, end), each);
+    }
+    end
+}
