@@ -2,6 +2,7 @@
 
 mod entropy;
 mod keyword;
+mod keywords;
 mod known;
 mod named;
 mod patterns;
@@ -46,6 +47,7 @@ impl fmt::Debug for Hit {
 const DEPTH: u8 = 2;
 
 /// A text, or what it may be read as.
+#[derive(Clone, Copy)]
 struct Layer<'a> {
     bytes: &'a [u8],
     depth: u8,

@@ -162,7 +162,7 @@ impl EngineBuilder {
         let named = Named::new(&mut kinds);
         let entropy = Entropy::new(&mut kinds);
         let personal = Personal::new(&self.person, &mut kinds)?;
-        let known = Known::new(self.own, &mut kinds)?;
+        let known = Known::new(&self.own, &mut kinds)?;
         let patterns = Patterns::new(self.files, &self.deny, &mut kinds)?;
         let hash = hash_of(&kinds);
         let views = !self.without_views;

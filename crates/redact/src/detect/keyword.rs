@@ -2,11 +2,13 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 use zeroize::Zeroizing;
 
-use super::Hit;
+use super::{
+    Hit,
+    keywords::{KeywordHit, Keywords},
+};
 use crate::{
     Error, Tier,
     checks::{Candidate, Check, Checksum, entropy, is_placeholder, pem_header},
@@ -30,7 +32,7 @@ const NEAR: usize = 4096;
 /// Rules with keywords, compiled.
 pub(crate) struct KeywordRules {
     rules: Vec<Rule>,
-    keywords: AhoCorasick,
+    keywords: Keywords,
     /// By pattern of `keywords`: who asked for it, and in which case.
     askers: Vec<Vec<Asker>>,
 }
@@ -109,12 +111,7 @@ impl KeywordRules {
             });
             rules.push(compile(source, kinds.len() - 1)?);
         }
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&patterns)
-            .map_err(|e| Error::Matcher(e.to_string()))?;
+        let keywords = Keywords::new(&patterns);
         Ok(Self { rules, keywords, askers })
     }
 
@@ -123,9 +120,11 @@ impl KeywordRules {
         let mut progress = Vec::new();
         // Where the run of token characters that was looked at last ends: it is walked over once.
         let mut run_end = 0;
-        for found in self.keywords.find_overlapping_iter(bytes) {
-            for asker in self.askers(found.pattern().as_usize()) {
-                if asker.exact.as_deref().is_some_and(|word| part(bytes, found.start(), found.end()) != word) {
+        let mut found = Vec::new();
+        self.keywords.find(bytes, &mut found);
+        for KeywordHit { start: word, end: word_end, index } in found {
+            for asker in self.askers(index) {
+                if asker.exact.as_deref().is_some_and(|exact| part(bytes, word, word_end) != exact) {
                     continue;
                 }
                 if progress.is_empty() {
@@ -135,7 +134,7 @@ impl KeywordRules {
                     continue;
                 };
                 for offset in &rule.offsets {
-                    let Some(start) = found.start().checked_sub(*offset).filter(|start| *start >= state.until) else {
+                    let Some(start) = word.checked_sub(*offset).filter(|start| *start >= state.until) else {
                         continue;
                     };
                     if rule.left && !text::begins_token(bytes, start, rule.right) {
@@ -157,23 +156,27 @@ impl KeywordRules {
             }
         }
         if join {
-            views::split_words(bytes, &mut |window, left, right| self.find_split(bytes, window, left, right, hits));
+            views::split_words(bytes, |window, left, right| self.find_split(bytes, window, left, right, hits));
         }
     }
 
     /// Looks for a keyword that was cut in two: `window` holds the bytes at `left` and `right` of the text.
     fn find_split(&self, bytes: &[u8], window: &[u8], left: Range<usize>, right: Range<usize>, hits: &mut Vec<Hit>) {
         let cut = left.len();
-        for found in self.keywords.find_overlapping_iter(window).filter(|f| f.start() < cut && cut < f.end()) {
-            for asker in self.askers(found.pattern().as_usize()) {
+        let mut found = Vec::new();
+        self.keywords.find(window, &mut found);
+        for found in found.into_iter().filter(|f| f.start < cut && cut < f.end) {
+            for asker in self.askers(found.index) {
                 let Some(rule) = self.rules.get(asker.rule).filter(|r| r.joins) else { continue };
-                if asker.exact.as_deref().is_some_and(|word| part(window, found.start(), found.end()) != word) {
+                if asker.exact.as_deref().is_some_and(|word| part(window, found.start, found.end) != word) {
                     continue;
                 }
-                let start = left.start + found.start();
+                let start = left.start + found.start;
                 let free = !rule.left || text::begins_token(bytes, start, rule.right);
                 hits.extend(
-                    Some(()).filter(|()| free && !right.is_empty()).and_then(|()| try_joined(rule, bytes, start, left.end)),
+                    Some(())
+                        .filter(|()| free && !right.is_empty())
+                        .and_then(|()| try_joined(rule, bytes, start, left.end)),
                 );
             }
         }

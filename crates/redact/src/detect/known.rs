@@ -17,7 +17,7 @@ pub(crate) struct Known(Covers);
 
 impl Known {
     /// Never allowable: whatever the author thinks of it, it opens something of theirs.
-    pub(crate) fn new(own: Vec<OwnSecret>, kinds: &mut Vec<Kind>) -> Result<Self, Error> {
+    pub(crate) fn new(own: &[OwnSecret], kinds: &mut Vec<Kind>) -> Result<Self, Error> {
         let mut values = Vec::with_capacity(own.len());
         let mut seen = HashSet::new();
         for secret in own.iter().filter(|s| !s.value().is_empty() && seen.insert(s.value())) {

@@ -65,6 +65,7 @@ fn region(text: &[u8], changes: &[Found]) -> Region {
 }
 
 /// Bytes that may begin something that reads otherwise.
+#[expect(clippy::indexing_slicing, reason = "every index is below 256")]
 const fn triggers() -> [bool; 256] {
     let mut table = [false; 256];
     let mut byte = 0x80;
@@ -85,8 +86,7 @@ static TRIGGERS: [bool; 256] = triggers();
 
 fn next_change(text: &[u8], mut at: usize, before: Option<&Found>) -> Option<Found> {
     loop {
-        let rest = text.get(at..)?;
-        at += rest.iter().position(|b| TRIGGERS.get(usize::from(*b)).copied().unwrap_or_default())?;
+        at = next_trigger(text, at)?;
         let rest = text.get(at..)?;
         let (change, length) = match rest.first()? {
             0x80.. => character(text, at, before.is_some_and(|c| c.to == at)),
@@ -105,6 +105,30 @@ fn next_change(text: &[u8], mut at: usize, before: Option<&Found>) -> Option<Fou
     }
 }
 
+/// Where the next byte stands that may begin something that reads otherwise.
+fn next_trigger(text: &[u8], mut at: usize) -> Option<usize> {
+    const CHUNK: usize = 32;
+    loop {
+        let rest = text.get(at..)?;
+        // Most of the text has none: many bytes are looked at together.
+        if let Some(chunk) = rest.first_chunk::<CHUNK>() {
+            let any = |any: bool, b: &u8| {
+                any | (*b >= 0x80) | (*b == b'\\') | (*b == b'%') | (*b == b'&') | (*b < b'\t') | (*b == 0x1b)
+            };
+            if !chunk.iter().fold(false, any) {
+                at += CHUNK;
+                continue;
+            }
+        }
+        let found = rest.iter().take(CHUNK).position(|b| TRIGGERS.get(usize::from(*b)).copied().unwrap_or_default());
+        match found {
+            Some(found) => return Some(at + found),
+            None if rest.len() <= CHUNK => return None,
+            None => at += CHUNK,
+        }
+    }
+}
+
 fn utf8(c: char) -> Option<([u8; 4], usize)> {
     let mut says = [0; 4];
     let length = c.encode_utf8(&mut says).len();
@@ -116,7 +140,7 @@ fn character(text: &[u8], at: usize, follows_change: bool) -> (Option<([u8; 4], 
     let rest = text.get(at..).unwrap_or_default();
     let Some(c) = first_char(rest) else { return (None, 1) };
     let length = c.len_utf8();
-    let in_token = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_graphic());
+    let in_token = |b: Option<&u8>| b.is_some_and(u8::is_ascii_graphic);
     let letter = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let before = at.checked_sub(1).and_then(|i| text.get(i));
     let after = rest.get(length);

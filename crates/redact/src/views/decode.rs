@@ -13,35 +13,78 @@ const PRINTABLE: usize = 14;
 /// Lines of base64 that were wrapped are at least this long (in digits).
 const WRAPPED: usize = 48;
 
+/// What is told of: a text that stood encoded, and the bytes in which it did.
+type Each<'a> = dyn FnMut(&[u8], (usize, usize)) + 'a;
+
 /// Calls `each` with every printable text that stands encoded in `text`, and the bytes in which it does.
-pub(crate) fn decoded(text: &[u8], each: &mut dyn FnMut(&[u8], (usize, usize))) {
-    let mut at = 0;
-    while let Some(start) = position(text, at, |b| class(b) & BASE64 != 0) {
-        let end = run_end(text, start, BASE64);
-        at = end.max(start + 1);
-        let run = part(text, start, end);
-        if run.len() >= BASE64_DIGITS {
-            if run.len() >= HEX_DIGITS && run.iter().all(u8::is_ascii_hexdigit) {
-                hexadecimal(run, (start, end), each);
-                continue;
-            }
-            let lines = if run.len() >= WRAPPED { wrapped(text, start, end) } else { None };
-            match lines {
-                Some((digits, end)) => {
-                    at = end;
-                    base64(&digits, (start, end), each);
-                }
-                None => base64(run, (start, end), each),
-            }
-        } else if begins_dump(run) {
-            at = at.max(dump(text, start, each));
+pub(crate) fn decoded(text: &[u8], each: &mut Each<'_>) {
+    // Every stretch that is long enough has a byte at every so many: only those are looked at first.
+    let stride = BASE64_DIGITS - 1;
+    let (mut at, mut probe) = (0, stride);
+    while let Some(byte) = text.get(probe) {
+        let kind = class(*byte);
+        if kind & (BASE64 | DUMP) == 0 {
+            at = probe + 1;
+            probe = at + stride;
+            continue;
+        }
+        let start = run_start(text, at, probe, kind & BASE64 != 0, BASE64);
+        if probe + 1 - start > stride {
+            let end = run_end(text, start, BASE64);
+            at = encoded(text, start, end, each).max(end);
+            probe = at + stride;
+            continue;
+        }
+        // A list of bytes has no long run of digits.
+        let list = run_start(text, at, probe, kind & DUMP != 0, DUMP);
+        if probe + 1 - list > stride {
+            at = dump(text, list, each);
+        } else {
+            at = start.min(list);
+        }
+        // What stands before the probe is too short; the next stretch may begin with it.
+        probe = (at + stride).max(probe + 1);
+    }
+}
+
+/// Where the run of bytes of a class that holds `probe` begins, not before `from`; beyond `probe` if it holds none.
+fn run_start(text: &[u8], from: usize, probe: usize, holds: bool, of: u8) -> usize {
+    if !holds {
+        return probe + 1;
+    }
+    let before = part(text, from, probe).iter().rev().take_while(|b| class(**b) & of != 0).count();
+    probe - before
+}
+
+/// Decodes the run of digits `start..end`; returns where what was decoded ends.
+fn encoded(text: &[u8], start: usize, end: usize, each: &mut Each<'_>) -> usize {
+    let run = part(text, start, end);
+    if run.len() < BASE64_DIGITS {
+        return end;
+    }
+    if run.len() >= HEX_DIGITS && run.iter().all(u8::is_ascii_hexdigit) {
+        hexadecimal(run, (start, end), each);
+        return end;
+    }
+    let lines = if run.len() >= WRAPPED { wrapped(text, start, end) } else { None };
+    match lines {
+        Some((digits, end)) => {
+            base64(&digits, (start, end), each);
+            end
+        }
+        None => {
+            base64(run, (start, end), each);
+            end
         }
     }
 }
 
 const BASE64: u8 = 1;
 const HEX: u8 = 2;
+/// What lists of bytes are written with.
+const DUMP: u8 = 4;
 
+#[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "every index is below 256")]
 const fn classes() -> [u8; 256] {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -52,6 +95,9 @@ const fn classes() -> [u8; 256] {
         }
         if b.is_ascii_hexdigit() {
             table[byte] |= HEX;
+        }
+        if b.is_ascii_hexdigit() || matches!(b, b' ' | b',' | b':' | b'x' | b'\n') {
+            table[byte] |= DUMP;
         }
         byte += 1;
     }
@@ -64,12 +110,8 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-fn position(text: &[u8], from: usize, is: impl Fn(u8) -> bool) -> Option<usize> {
-    text.get(from..)?.iter().position(|b| is(*b)).map(|at| from + at)
-}
-
 fn run_end(text: &[u8], start: usize, of: u8) -> usize {
-    position(text, start, |b| class(b) & of == 0).unwrap_or(text.len())
+    text.get(start..).and_then(|t| t.iter().position(|b| class(*b) & of == 0)).map_or(text.len(), |n| start + n)
 }
 
 /// The digits of base64 that goes on over lines, and where it ends.
@@ -77,8 +119,7 @@ fn wrapped(text: &[u8], start: usize, end: usize) -> Option<(Zeroizing<Vec<u8>>,
     let width = end - start;
     let mut digits = Zeroizing::new(Vec::new());
     let mut last = end;
-    loop {
-        let Some(begin) = next_line(text, last) else { break };
+    while let Some(begin) = next_line(text, last) {
         let line_end = run_end(text, begin, BASE64);
         if line_end == begin || line_end - begin > width {
             break;
@@ -109,6 +150,7 @@ fn next_line(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The value of a digit of base64, either alphabet; 64 for what is none.
+#[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "every index is below 256")]
 const fn values() -> [u8; 256] {
     let mut table = [64; 256];
     let mut value = 0;
@@ -133,7 +175,7 @@ static VALUES: [u8; 256] = values();
 
 /// Whatever in `digits` decodes to printable text. A run may begin before the base64 in it does (`\n` in a string), so all
 /// four places in a group are tried.
-fn base64(digits: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usize, usize))) {
+fn base64(digits: &[u8], span: (usize, usize), each: &mut Each<'_>) {
     let mut plain = Zeroizing::new(Vec::with_capacity(digits.len() / 4 * 3 + 3));
     for skip in 0..4 {
         plain.clear();
@@ -152,7 +194,7 @@ fn base64(digits: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usiz
     }
 }
 
-fn hexadecimal(digits: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usize, usize))) {
+fn hexadecimal(digits: &[u8], span: (usize, usize), each: &mut Each<'_>) {
     for skip in 0..2 {
         let pairs = digits.get(skip..).unwrap_or_default().chunks_exact(2);
         let plain: Zeroizing<Vec<u8>> = Zeroizing::new(pairs.map(pair).collect());
@@ -167,7 +209,7 @@ fn pair(digits: &[u8]) -> u8 {
 }
 
 /// Calls `each` with the printable stretches of `plain`; says whether there are any.
-fn printable(plain: &[u8], span: (usize, usize), each: &mut dyn FnMut(&[u8], (usize, usize))) -> bool {
+fn printable(plain: &[u8], span: (usize, usize), each: &mut Each<'_>) -> bool {
     let readable = |b: &u8| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\r' | b'\t' | 0x80..);
     let mut any = false;
     for stretch in plain.split(|b| !readable(b)) {
@@ -190,16 +232,12 @@ fn mostly_text(stretch: &[u8], ascii: usize) -> bool {
     ascii >= PRINTABLE && stretch.split(|b| !b.is_ascii()).any(|s| s.len() >= PRINTABLE)
 }
 
-/// Whether a list of bytes in hexadecimal may begin with `run`: what is printable begins with 2 to 7.
-fn begins_dump(run: &[u8]) -> bool {
-    let run = run.strip_prefix(b"0x").unwrap_or(run);
-    matches!(run.len(), 2 | 4 | 8)
-        && run.iter().all(u8::is_ascii_hexdigit)
-        && run.chunks(2).all(|pair| matches!(pair.first(), Some(b'2'..=b'7')))
-}
-
-/// Bytes written one by one (`67 68 70`, `0x67, 0x68`, `67:68`, `6768 705f`); returns where the list ends.
-fn dump(text: &[u8], start: usize, each: &mut dyn FnMut(&[u8], (usize, usize))) -> usize {
+/// Bytes written one by one (`67 68 70`, `0x67, 0x68`, `67:68`, `6768 705f`), the first of them at or after `from`; returns
+/// where the list ends.
+fn dump(text: &[u8], from: usize, each: &mut Each<'_>) -> usize {
+    let stretch = text.get(from..).unwrap_or_default();
+    let Some(first) = stretch.iter().position(u8::is_ascii_hexdigit) else { return text.len() };
+    let start = from + first;
     let mut plain = Zeroizing::new(Vec::new());
     let (mut at, mut end) = (start, start);
     loop {
@@ -222,5 +260,5 @@ fn dump(text: &[u8], start: usize, each: &mut dyn FnMut(&[u8], (usize, usize))) 
     if plain.len() >= PRINTABLE {
         printable(&plain, (start, end), each);
     }
-    end
+    end.max(start + 1)
 }

@@ -29,7 +29,7 @@ fn backslash(text: &[u8]) -> Option<Escape> {
     let slashes = text.iter().take(8).take_while(|b| **b == b'\\').count();
     let rest = text.get(slashes..)?;
     let (length, code) = match rest {
-        [b'u', b'{', rest @ ..] | [b'x', b'{', rest @ ..] => {
+        [b'u' | b'x', b'{', rest @ ..] => {
             let length = rest.iter().take(7).position(|b| *b == b'}')?;
             (length + 3, digits(rest.get(..length)?, 16)?)
         }

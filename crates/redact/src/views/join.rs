@@ -208,7 +208,7 @@ fn concatenation(text: &[u8], at: usize, limit: usize) -> Option<Glue> {
 
 /// Calls `each` with every place at which two words stand on either side of glue: the bytes around it without the glue, and
 /// where in the text they stand. A keyword may have been cut in two there.
-pub(crate) fn split_words(text: &[u8], each: &mut dyn FnMut(&[u8], Range<usize>, Range<usize>)) {
+pub(crate) fn split_words(text: &[u8], mut each: impl FnMut(&[u8], Range<usize>, Range<usize>)) {
     const REACH: usize = 12;
     let mut window = [0; 2 * REACH];
     for at in memchr::memchr3_iter(b'\n', b'"', b'\'', text) {

@@ -1,0 +1,164 @@
+//! Many words in one pass, whatever their case.
+//!
+//! A text is full of bytes and poor in keywords, so most of the time goes into seeing that none stands here. The rarest three
+//! bytes of a word are its anchor; fifteen bits of a hash of every three bytes of the text say whether they may be one. An
+//! automaton of several hundred words costs three times as much a byte.
+
+/// Bits of the hash: the table of all of them fits into the fastest cache.
+const HASH_BITS: u32 = 15;
+const HASHES: usize = 1 << HASH_BITS;
+const ANCHOR: usize = 3;
+
+/// A set of words, ready to be found.
+pub(crate) struct Keywords {
+    /// Words of three bytes and more.
+    long: Anchored<{ ANCHOR }>,
+    /// Words of two bytes, if there are any.
+    short: Option<Anchored<2>>,
+    /// Words of one byte, and their places in the list.
+    single: Vec<(u8, usize)>,
+}
+
+/// Words that are found by `N` bytes of them.
+struct Anchored<const N: usize> {
+    /// By hash: whether an anchor has it.
+    likely: Box<[bool; HASHES]>,
+    /// By hash: its place in `buckets`.
+    bucket_of: Box<[u16; HASHES]>,
+    buckets: Vec<Vec<Word>>,
+}
+
+struct Word {
+    /// The word, in lower case.
+    bytes: Vec<u8>,
+    /// Where its anchor stands in it.
+    offset: usize,
+    /// Its place in the list it came in.
+    index: usize,
+}
+
+/// A word that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KeywordHit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The word's place in the list.
+    pub(crate) index: usize,
+}
+
+impl Keywords {
+    /// Compiles `words`; an empty one is never found.
+    pub(crate) fn new<W: AsRef<[u8]>>(words: &[W]) -> Self {
+        let mut keywords = Self { long: Anchored::new(), short: None, single: Vec::new() };
+        for (index, word) in words.iter().enumerate() {
+            let bytes = word.as_ref().to_ascii_lowercase();
+            match bytes.as_slice() {
+                [] => {}
+                [only] => keywords.single.push((*only, index)),
+                [_, _] => keywords.short.get_or_insert_with(Anchored::new).add(bytes, index),
+                _ => keywords.long.add(bytes, index),
+            }
+        }
+        keywords
+    }
+
+    /// Appends every place at which a word stands, overlapping ones too, in order of their beginning.
+    pub(crate) fn find(&self, text: &[u8], hits: &mut Vec<KeywordHit>) {
+        let from = hits.len();
+        let blocks = || {
+            let number = |block: &[u8]| block.try_into().map(u32::from_le_bytes).unwrap_or_default();
+            text.windows(4).map(number).enumerate()
+        };
+        for (at, block) in blocks() {
+            self.long.propose(text, at, block & 0x00ff_ffff, hits);
+        }
+        if let Some(short) = &self.short {
+            for (at, block) in blocks() {
+                short.propose(text, at, block & 0xffff, hits);
+            }
+        }
+        // The last three bytes have no fourth.
+        for at in text.len().saturating_sub(3)..text.len() {
+            let block = number(text.get(at..).unwrap_or_default());
+            self.long.propose(text, at, block, hits);
+            if let Some(short) = &self.short {
+                short.propose(text, at, block & 0xffff, hits);
+            }
+        }
+        for (byte, index) in &self.single {
+            let places = memchr::memchr2_iter(*byte, byte.to_ascii_uppercase(), text);
+            hits.extend(places.map(|start| KeywordHit { start, end: start + 1, index: *index }));
+        }
+        hits.get_mut(from..).unwrap_or_default().sort_unstable();
+    }
+}
+
+impl<const N: usize> Anchored<N> {
+    fn new() -> Self {
+        Self { likely: Box::new([false; HASHES]), bucket_of: Box::new([0; HASHES]), buckets: Vec::new() }
+    }
+
+    fn add(&mut self, bytes: Vec<u8>, index: usize) {
+        let anchors = bytes.windows(N).enumerate();
+        let Some((offset, anchor)) = anchors.min_by_key(|(_, anchor)| frequency(anchor)) else { return };
+        let hash = hash(number(anchor));
+        let (Some(likely), Some(bucket)) = (self.likely.get_mut(hash), self.bucket_of.get_mut(hash)) else { return };
+        if !*likely {
+            *likely = true;
+            // There are not more buckets than hashes.
+            *bucket = u16::try_from(self.buckets.len()).unwrap_or(u16::MAX);
+            self.buckets.push(Vec::new());
+        }
+        if let Some(bucket) = self.buckets.get_mut(usize::from(*bucket)) {
+            bucket.push(Word { offset, index, bytes });
+        }
+    }
+
+    #[inline]
+    fn propose(&self, text: &[u8], at: usize, block: u32, hits: &mut Vec<KeywordHit>) {
+        let hash = hash(block);
+        if self.likely.get(hash).copied().unwrap_or_default() {
+            self.verify(text, at, hash, hits);
+        }
+    }
+
+    #[inline(never)]
+    fn verify(&self, text: &[u8], at: usize, hash: usize, hits: &mut Vec<KeywordHit>) {
+        let bucket = self.bucket_of.get(hash).and_then(|bucket| self.buckets.get(usize::from(*bucket)));
+        for word in bucket.map(Vec::as_slice).unwrap_or_default() {
+            let Some(start) = at.checked_sub(word.offset) else { continue };
+            let end = start + word.bytes.len();
+            if text.get(start..end).is_some_and(|there| there.eq_ignore_ascii_case(&word.bytes)) {
+                hits.push(KeywordHit { start, end, index: word.index });
+            }
+        }
+    }
+}
+
+/// The first bytes as a number, the first of them lowest.
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().take(ANCHOR).rev().fold(0, |n, b| n << 8 | u32::from(*b))
+}
+
+/// The case of a letter is one bit; setting it in every byte makes no two letters equal that were not.
+fn hash(block: u32) -> usize {
+    let hash = (block | 0x0020_2020).wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS);
+    usize::try_from(hash).unwrap_or_default()
+}
+
+/// How often some bytes stand beside each other in text and code, by rule of thumb: letters by how common they are, digits
+/// and marks rarer.
+fn frequency(anchor: &[u8]) -> u32 {
+    const COMMON: &[u8] = b"etaoinsrhldcumfpgwybvkxjqz";
+    anchor
+        .iter()
+        .map(|b| match COMMON.iter().position(|c| c == b) {
+            Some(rank) => 26 - u32::try_from(rank).unwrap_or(26),
+            None if matches!(b, b'_' | b'.' | b'-' | b'/' | b':' | b'=' | b'"' | b' ') => 8,
+            None => 4,
+        })
+        .fold(1, u32::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests;
