@@ -185,49 +185,45 @@ fn secretish(value: &[u8]) -> bool {
 }
 
 /// Names under `/home` and the like that are no person's.
-const NO_PERSONS: [&str; 36] = [
-    "runner",
-    "runneradmin",
-    "ubuntu",
-    "debian",
-    "fedora",
-    "centos",
-    "ec2-user",
-    "vagrant",
-    "circleci",
-    "gitpod",
-    "vscode",
-    "codespace",
-    "node",
-    "linuxbrew",
-    "shared",
-    "public",
-    "default",
-    "defaultuser0",
-    "guest",
-    "user",
-    "username",
-    "users",
-    "name",
-    "you",
-    "your_name",
-    "yourname",
-    "your-name",
-    "your-username",
-    "yourusername",
-    "me",
-    "example",
-    "someone",
-    "somebody",
-    "jovyan",
-    "app",
-    "sandbox",
-];
+const NO_PERSONS: &str = "\
+    runner runneradmin root admin administrator ubuntu debian fedora centos alpine ec2-user azureuser vagrant \
+    circleci gitpod vscode codespace node linuxbrew shared public default defaultuser0 guest user username users \
+    name you your_name yourname your-name your-username yourusername me example someone somebody jovyan app \
+    appuser sandbox nonroot nixbld www www-data git coder developer devuser postgres jenkins buildkite builder \
+    build claude agent workspace all home nobody foo bar xxx someuser myuser youruser";
 
-fn is_persons(path: &[u8]) -> bool {
-    let name = path.rsplit(|b| matches!(b, b'/' | b'\\')).next().unwrap_or_default();
+/// Whether `word` is one of the words in `list`.
+pub(crate) fn listed(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|w| w == word)
+}
+
+/// Whether the folder at the end of `path` is a person's.
+pub(crate) fn is_persons(path: &[u8]) -> bool {
+    let name = path.get(home_prefix(path)..).unwrap_or_default();
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-    !name.is_empty() && !NO_PERSONS.contains(&name.as_str())
+    !name.is_empty() && !listed(NO_PERSONS, &name)
+}
+
+/// How many of a home folder's first bytes say nothing of its owner: all but the name at its end.
+pub(crate) fn home_prefix(path: &[u8]) -> usize {
+    let separator = |window: &[u8]| window.eq_ignore_ascii_case(b"%2f") || window.eq_ignore_ascii_case(b"%5c");
+    let plain = path.iter().rposition(|b| matches!(b, b'/' | b'\\')).map_or(0, |at| at + 1);
+    let encoded = path.windows(3).rposition(separator).map_or(0, |at| at + 3);
+    match plain.max(encoded) {
+        // The folder of an agent's project: `-home-name`.
+        0 if path.first() == Some(&b'-') => path.iter().rposition(|b| *b == b'-').map_or(0, |at| at + 1),
+        at => at,
+    }
+}
+
+/// How many of the bytes of `path` are a home folder, with its name at the end: what ends a sentence is no part of it.
+pub(crate) fn home_length(path: &[u8]) -> usize {
+    let from = home_prefix(path);
+    let name = path.get(from..).and_then(|name| name.utf8_chunks().next()).map_or("", |chunk| chunk.valid());
+    let is_mark = |c: char| ('\u{300}'..='\u{36f}').contains(&c);
+    let end = name.find(|c: char| !(c.is_alphanumeric() || is_mark(c) || matches!(c, '.' | '_' | '-')));
+    let name = end.and_then(|end| name.get(..end)).unwrap_or(name);
+    from + name.trim_end_matches(['.', '-']).len()
 }
 
 /// Whether people write this where the real value goes.

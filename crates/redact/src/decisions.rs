@@ -21,6 +21,17 @@ pub struct Decisions {
     words: Vec<Word>,
     title: Option<String>,
     description: Option<String>,
+    home: Option<HomeStyle>,
+}
+
+/// What stands for a home folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HomeStyle {
+    /// `~`, so that `/home/name/x` reads `~/x`.
+    Tilde,
+    /// A bar.
+    Bar,
 }
 
 /// A decision on the findings of one value.
@@ -156,6 +167,18 @@ impl Decisions {
     pub fn set_description(&mut self, description: Option<String>) {
         self.description = description;
     }
+
+    /// What stands for home folders, once that is decided.
+    #[must_use]
+    pub fn home(&self) -> Option<HomeStyle> {
+        self.home
+    }
+
+    /// Decides on all home folders at once: each finding of one that has no decision of its own is covered, and this stands
+    /// for it. `None` leaves them to be decided one by one.
+    pub fn set_home(&mut self, home: Option<HomeStyle>) {
+        self.home = home;
+    }
 }
 
 /// The stored form.
@@ -173,6 +196,8 @@ struct Stored {
     title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    home: Option<HomeStyle>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -200,6 +225,7 @@ impl From<Decisions> for Stored {
             words: from.words,
             title: from.title,
             description: from.description,
+            home: from.home,
         }
     }
 }
@@ -218,6 +244,7 @@ impl TryFrom<Stored> for Decisions {
             words: from.words,
             title: from.title,
             description: from.description,
+            home: from.home,
         })
     }
 }

@@ -13,7 +13,12 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 pub(crate) use self::{
-    entropy::Entropy, keyword::KeywordRules, known::Known, named::Named, patterns::Patterns, personal::Personal,
+    entropy::Entropy,
+    keyword::KeywordRules,
+    known::Known,
+    named::Named,
+    patterns::Patterns,
+    personal::{Personal, is_home},
 };
 use crate::{Engine, Tier, text::part, views};
 

@@ -29,7 +29,7 @@ mod text;
 mod views;
 mod words;
 
-pub use decisions::Decisions;
+pub use decisions::{Decisions, HomeStyle};
 pub use draft::{Draft, DraftStep, DraftTurn, Field, Role};
 pub use engine::{ENGINE_VERSION, Engine, EngineBuilder};
 pub use error::{Error, UndecidedPlace};

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use crate::{
     Decision, Decisions, Draft, Engine, Error, Field, Finding, Fingerprint, FingerprintKey, Tier,
     cover::{Covers, Value},
-    detect::Hit,
+    detect::{Hit, is_home},
     engine::Kind,
     text::{self, str_part},
 };
@@ -35,7 +35,8 @@ impl Scan {
 
 /// Scans everything that `draft` would publish, in turns held back too, and says what is decided already.
 ///
-/// A finding within something that is covered anyway is decided `cover`; one in a turn held back is decided `withhold`.
+/// A finding within something that is covered anyway is decided `cover`, and so is a home folder once the author decided what
+/// stands for all of them; one in a turn held back is decided `withhold`.
 /// A secret (tiers A to C) in a turn held back is covered wherever else it stands, unless it was allowed.
 ///
 /// # Errors
@@ -182,7 +183,8 @@ fn found(
     let decision = if text.withheld {
         Some(Decision::Withhold)
     } else {
-        decisions.decision(&kind.id, &fingerprint).filter(|d| *d != Decision::Allow || kind.allowable)
+        let own = decisions.decision(&kind.id, &fingerprint).filter(|d| *d != Decision::Allow || kind.allowable);
+        own.or_else(|| decisions.home().filter(|_| is_home(&kind.id)).map(|_| Decision::Cover))
     };
     let public = hit.public.min(value.len());
     let finding = Finding {

@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use crate::{
-    Decision, Decisions, Draft, DraftStep, Engine, Error, Field, Fingerprint, FingerprintKey, Role,
+    Decision, Decisions, Draft, DraftStep, Engine, Error, Field, Fingerprint, FingerprintKey, HomeStyle, Role,
     cover::{Covers, Value},
     cut::cut_phrase,
+    detect::is_home,
     gate::{Gate, GateHit},
     scan::{Survey, Text, covered_spans, is_open, undecided},
     text::{self, str_part},
@@ -215,11 +216,15 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
     if let Some(error) = undecided(&survey) {
         return Err(error);
     }
-    let mut own_spans: Vec<Vec<(usize, usize)>> = Vec::new();
-    own_spans.resize_with(survey.texts.len(), Vec::new);
+    let tilde = decisions.home() == Some(HomeStyle::Tilde);
+    let mut marked: Vec<Marked<'_>> = survey.texts.iter().map(Marked::new).collect();
     for found in survey.findings.iter().filter(|f| f.finding.decision == Some(Decision::Cover)) {
-        if let Some(spans) = own_spans.get_mut(found.text) {
-            spans.push((found.finding.start, found.finding.end));
+        if let Some(marked) = marked.get_mut(found.text) {
+            let span = (found.finding.start, found.finding.end);
+            marked.own.push(span);
+            if tilde && is_home(&found.finding.rule) {
+                marked.homes.insert(span);
+            }
         }
     }
 
@@ -228,14 +233,14 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
     let mut settled = false;
     for _ in 0..ROUNDS {
         outputs.clear();
-        let mut revealed = Revealed { engine, decisions, key, seen: HashSet::new(), values: Vec::new() };
-        for (text, own) in survey.texts.iter().zip(&own_spans) {
-            if text.withheld {
+        let mut revealed = Revealed::new(engine, decisions, key);
+        for marked in &marked {
+            if marked.text.withheld {
                 outputs.push(String::new());
                 continue;
             }
-            let spans = covered_spans(&covers, text.text, own.clone());
-            let output = text::bar(text.text, &spans);
+            let spans = marked.spans(&covers);
+            let output = text::bar(marked.text.text, &spans);
             if !spans.is_empty() {
                 revealed.look(&output);
             }
@@ -251,32 +256,69 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
     if !settled {
         return Err(Error::Unsettled);
     }
-    cover_cut_phrases(&survey.texts, &own_spans, &covers, &mut outputs);
+    write_tildes(&mut marked, &covers, || Revealed::new(engine, decisions, key), &mut outputs);
+    cover_cut_phrases(&marked, &covers, &mut outputs);
     let gate = Gate::new(engine.clone(), covers, decisions.clone(), key.duplicate());
     Ok(assemble(draft, &survey.texts, outputs, gate))
 }
 
+/// A text, and what is decided to be covered in it.
+struct Marked<'a> {
+    text: &'a Text<'a>,
+    own: Vec<(usize, usize)>,
+    /// Those of them for which a tilde stands, unless they are part of something longer.
+    homes: HashSet<(usize, usize)>,
+}
+
+impl<'a> Marked<'a> {
+    fn new(text: &'a Text<'a>) -> Self {
+        Self { text, own: Vec::new(), homes: HashSet::new() }
+    }
+
+    /// All that is covered in it.
+    fn spans(&self, covers: &Covers) -> Vec<(usize, usize)> {
+        covered_spans(covers, self.text.text, self.own.clone())
+    }
+}
+
+/// Writes a tilde for home folders. A text in which that would bring something to light, since one can read on past a tilde
+/// as one cannot past a bar, keeps its bars.
+fn write_tildes<'a>(
+    marked: &mut [Marked<'_>],
+    covers: &Covers,
+    revealed: impl Fn() -> Revealed<'a>,
+    outputs: &mut [String],
+) {
+    for (marked, output) in marked.iter_mut().zip(outputs).filter(|(m, _)| !m.homes.is_empty() && !m.text.withheld) {
+        let written = text::cover(marked.text.text, &marked.spans(covers), &marked.homes);
+        let mut revealed = revealed();
+        revealed.look(&written);
+        if revealed.values.is_empty() && covered_spans(covers, &written, Vec::new()).is_empty() {
+            *output = written;
+        } else {
+            marked.homes.clear();
+        }
+    }
+}
+
 /// Covers the beginnings of covered phrases that stand, cut in two, at the end of shortened titles and summaries.
-fn cover_cut_phrases(texts: &[Text<'_>], own_spans: &[Vec<(usize, usize)>], covers: &Covers, outputs: &mut [String]) {
+fn cover_cut_phrases(marked: &[Marked<'_>], covers: &Covers, outputs: &mut [String]) {
     let was_cut =
         |text: &Text<'_>| !text.withheld && !matches!(text.field, Field::Text) && text.text.trim_end().ends_with('…');
-    if covers.is_empty() || !texts.iter().any(was_cut) {
+    if covers.is_empty() || !marked.iter().any(|m| was_cut(m.text)) {
         return;
     }
-    let spans_of = |text: &Text<'_>, own: &[(usize, usize)]| covered_spans(covers, text.text, own.to_vec());
     let mut phrases = HashSet::new();
-    for (text, own) in texts.iter().zip(own_spans) {
-        let covered = spans_of(text, own).into_iter().map(|(start, end)| str_part(text.text, start, end));
-        phrases.extend(covered);
+    for marked in marked {
+        let spans = marked.spans(covers);
+        phrases.extend(spans.into_iter().map(|(start, end)| str_part(marked.text.text, start, end)));
     }
-    for ((text, own), output) in texts.iter().zip(own_spans).zip(outputs) {
-        if !was_cut(text) {
-            continue;
-        }
-        if let Some(cut) = cut_phrase(text.text, phrases.iter().copied()) {
-            let mut spans = spans_of(text, own);
-            spans.push(text::snap(text.text, cut.0, cut.1));
-            *output = text::bar(text.text, &text::merge(spans));
+    for (marked, output) in marked.iter().zip(outputs).filter(|(m, _)| was_cut(m.text)) {
+        let text = marked.text.text;
+        if let Some(cut) = cut_phrase(text, phrases.iter().copied()) {
+            let mut spans = marked.spans(covers);
+            spans.push(text::snap(text, cut.0, cut.1));
+            *output = text::cover(text, &text::merge(spans), &marked.homes);
         }
     }
 }
@@ -290,7 +332,11 @@ struct Revealed<'a> {
     values: Vec<Value>,
 }
 
-impl Revealed<'_> {
+impl<'a> Revealed<'a> {
+    fn new(engine: &'a Engine, decisions: &'a Decisions, key: &'a FingerprintKey) -> Self {
+        Self { engine, decisions, key, seen: HashSet::new(), values: Vec::new() }
+    }
+
     fn look(&mut self, output: &str) {
         let mut hits = Vec::new();
         self.engine.detect(output.as_bytes(), &mut hits);

@@ -1,5 +1,7 @@
 //! Where tokens and characters begin and end.
 
+use std::collections::HashSet;
+
 use unicode_segmentation::{GraphemeCursor, GraphemeIncomplete, UnicodeSegmentation};
 
 /// The bar that stands for covered text, whatever its length.
@@ -164,13 +166,22 @@ pub(crate) fn merge(mut spans: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     merged
 }
 
+/// What stands for a home folder, where the author wants to read on from there.
+const TILDE: &str = "~";
+
 /// The text with a bar for each span. The spans are merged and on boundaries.
 pub(crate) fn bar(text: &str, spans: &[(usize, usize)]) -> String {
+    cover(text, spans, &HashSet::new())
+}
+
+/// [`bar`], but with a tilde for each span that is one of `homes` and neither more nor less.
+pub(crate) fn cover(text: &str, spans: &[(usize, usize)], homes: &HashSet<(usize, usize)>) -> String {
     let mut out = String::with_capacity(text.len() + spans.len() * BAR.len());
     let mut from = 0;
     for &(start, end) in spans {
         out.push_str(str_part(text, from, start));
-        out.push_str(BAR);
+        let home = homes.contains(&(start, end)) && !str_part(text, start, end).contains(BLOCK);
+        out.push_str(if home { TILDE } else { BAR });
         from = end;
     }
     out.push_str(text.get(from..).unwrap_or_default());

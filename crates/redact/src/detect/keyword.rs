@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, Tier,
-    checks::{Candidate, Check, Checksum, entropy, is_placeholder, pem_header},
+    checks::{Candidate, Check, Checksum, entropy, home_length, home_prefix, is_placeholder, pem_header},
     engine::{Kind, definition},
     rules::Source,
     text::{self, part},
@@ -269,8 +269,7 @@ fn accept(rule: &Rule, bytes: &[u8], start: usize, found: Match) -> Option<Hit> 
         end = trim(bytes, found.start, end);
     }
     if rule.checks.contains(&Check::HomeName) {
-        let tail = part(bytes, found.start, end).iter().rev().take_while(|b| matches!(b, b'.' | b'-')).count();
-        end -= tail;
+        end = found.start + home_length(part(bytes, found.start, end));
     }
     if rule.right && !text::ends_token(bytes, end) {
         return None;
@@ -280,7 +279,10 @@ fn accept(rule: &Rule, bytes: &[u8], start: usize, found: Match) -> Option<Hit> 
     }
     let value = part(bytes, found.start, end);
     let known = rule.prefixes.iter().filter(|p| value.starts_with(p)).map(Vec::len).max().unwrap_or_default();
-    let public = known.max(pem_header(value));
+    let mut public = known.max(pem_header(value));
+    if rule.checks.contains(&Check::HomeName) {
+        public = public.max(home_prefix(value));
+    }
     let body = value.get(public..).unwrap_or_default();
     let whole = part(bytes, start, found.whole.max(end));
     let on = Candidate { whole, value, body };
