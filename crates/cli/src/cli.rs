@@ -125,8 +125,28 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Scan {
-    #[command(flatten)]
-    pub session: SessionArg,
+    /// A file, a session id or the start of one, an onrecord link, or - for standard input
+    #[arg(required_unless_present = "sources", value_parser = NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
+    /// The agent that wrote it, where its content does not tell
+    #[arg(long, value_parser = harness, value_name = "HARNESS")]
+    pub harness: Option<Harness>,
+    /// List where your own secrets are collected from, and how many; never what they are
+    #[arg(long)]
+    pub sources: bool,
+    /// Collect nothing from this source any more
+    #[arg(long, value_name = "ID", requires = "sources")]
+    pub off: Vec<String>,
+    /// Collect from this source again
+    #[arg(long, value_name = "ID", requires = "sources")]
+    pub on: Vec<String>,
+}
+
+impl Scan {
+    /// The conversation, if one is named.
+    pub fn session(&self) -> Option<SessionArg> {
+        self.session.clone().map(|session| SessionArg { session, harness: self.harness })
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,11 @@
 //! What the environment says, read here and nowhere else.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
-use std::{env, path::PathBuf};
+use std::{env, ffi::OsString, path::PathBuf};
 
 use etcetera::{AppStrategy as _, AppStrategyArgs, choose_app_strategy};
 use onrecord_atproto::Client;
-use onrecord_workspace::Workspace;
+use onrecord_workspace::{Workspace, own::Places};
 
 use crate::error::{Error, Result};
 
@@ -53,6 +53,12 @@ pub fn data_folder() -> Result<PathBuf> {
 
 pub fn open_workspace() -> Result<Workspace> {
     Ok(Workspace::open(&data_folder()?)?)
+}
+
+/// Where the person's own secrets are collected from: the environment and files, those of `project` among them.
+pub fn places(project: Option<PathBuf>) -> Places {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    Places::new(home(), env::current_dir().ok(), project, env::vars_os().filter_map(text).collect())
 }
 
 /// The client for everything outside this machine.

@@ -108,7 +108,7 @@ impl Error {
             | Self::NoSuchFinding { .. }
             | Self::Environment { .. }
             | Self::AmbiguousSession { .. }
-            | Self::Workspace(Ws::WhichAccount(_)) => USAGE,
+            | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_)) => USAGE,
             Self::Workspace(Ws::Redact(Redact::Undecided { .. }) | Ws::Gate(_)) => PROBLEMS,
             Self::Workspace(
                 Ws::NotSignedIn { .. } | Ws::Atproto(Net::SessionExpired { .. } | Net::WrongPassword { .. }),
@@ -136,6 +136,9 @@ impl Error {
             }
             Self::Workspace(Ws::Atproto(Net::SessionExpired { account })) => {
                 format!("run `onrecord login {account} --app-password`")
+            }
+            Self::Workspace(Ws::NoSuchSource(_)) => {
+                format!("the sources are: {}", onrecord_workspace::own::source_ids().collect::<Vec<_>>().join(", "))
             }
             Self::Workspace(Ws::WhichAccount(_)) => "add --account HANDLE".to_owned(),
             Self::Workspace(Ws::Redact(Redact::Undecided { .. })) => {

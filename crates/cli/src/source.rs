@@ -9,13 +9,13 @@ use std::{
 use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Did, Rkey};
 use onrecord_record::{Loss, Published, aligned, project};
-use onrecord_redact::{Decision, Decisions, Draft, FingerprintKey, Reviewed, Engine, Scan, scan, seal};
+use onrecord_redact::{Decision, Decisions, Draft, Engine, FingerprintKey, Reviewed, Scan, scan, seal};
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
     discover::{self, Discovery, Roots},
     parse,
 };
-use onrecord_workspace::{ConversationId, Workspace, publish};
+use onrecord_workspace::{ConversationId, Workspace, own::Collected, publish};
 
 use crate::{
     cli::SessionArg,
@@ -132,6 +132,12 @@ impl Opened {
 
     pub fn keep_decisions(&mut self) -> Result<()> {
         Ok(self.workspace.set_decisions(self.id, &self.read_decisions, &self.decisions)?)
+    }
+
+    /// The person's own secrets, those of the conversation's project among them.
+    pub fn own_secrets(&self) -> Result<Collected> {
+        let project = self.conversation.source.cwd.as_ref().map(PathBuf::from);
+        Ok(self.workspace.own_secrets(&config::places(project))?)
     }
 
     /// Whether `text` stands anywhere in what could be published.

@@ -66,6 +66,9 @@ pub enum Error {
     /// Several accounts are signed in and none was named.
     #[error("several accounts are signed in ({}): say which", .0.join(", "))]
     WhichAccount(Vec<String>),
+    /// There is no such source of the person's own secrets.
+    #[error("there is no source {0:?}")]
+    NoSuchSource(String),
     /// The last gate found what must not be sent.
     #[error("stopped before sending: {0}")]
     Gate(onrecord_redact::GateHit),

@@ -5,6 +5,7 @@ pub mod accounts;
 mod conversations;
 mod error;
 pub mod ledger;
+pub mod own;
 pub mod publish;
 mod schema;
 mod secrets;

@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use crate::Error;
 
 /// One entry per version of the file, never edited once released.
-const MIGRATIONS: &[&str] = &[r"
+const MIGRATIONS: &[&str] = &[
+    r"
 CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 
 CREATE TABLE conversation (
@@ -61,7 +62,12 @@ CREATE TABLE gone (
     at TEXT NOT NULL,
     PRIMARY KEY (repo, collection, rkey)
 ) STRICT, WITHOUT ROWID;
-"];
+",
+    r"
+-- The sources of the person's own secrets that are switched off.
+CREATE TABLE own_source_off (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Brings the file to the current version, each step in a transaction of its own.
 pub(crate) fn migrate(db: &mut Connection) -> Result<(), Error> {

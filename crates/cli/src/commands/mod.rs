@@ -11,6 +11,7 @@ mod scan;
 mod serve;
 mod sessions;
 mod show;
+mod sources;
 mod unpublish;
 
 use std::future::Future;

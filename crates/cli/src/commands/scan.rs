@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use onrecord_redact::{Decision, Finding};
 use serde_json::json;
 
+use super::sources;
 use crate::{
     cli::Scan,
     error::{PROBLEMS, Result},
@@ -13,7 +14,11 @@ use crate::{
 };
 
 pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
-    let opened = Opened::open(&args.session)?;
+    // Without a conversation the sources are asked for: the command line sees to it.
+    let Some(session) = args.session().filter(|_| !args.sources) else {
+        return sources::run(args, out);
+    };
+    let opened = Opened::open(&session)?;
     let scan = opened.scan()?;
     let undecided = scan.undecided();
     if out.json {
@@ -29,7 +34,7 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
             out.line(format_args!(
                 "{undecided} to decide: `onrecord decide {} --cover-findings` covers them all; \
                  `--allow N --because WHY` lets one stand, `--withhold TURNS` holds turns back.",
-                args.session.session
+                session.session
             ))?;
         }
     }
