@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `id`, `name` | for decisions and for people |
 //! | `tier` | see [`Tier`] |
-//! | `pattern` | where a match begins is known, so it stands for an anchored expression on bytes, Unicode off; its first group, or else all of it, is the secret; `<assign>` stands for what may stand between a name and its value |
+//! | `pattern` | where a match begins is known, so it stands for an anchored expression on bytes, Unicode off; its first group, or else all of it, is the secret; `<assign>` stands for what may stand between a name and its value, `<key>` for what may stand between a provider's name and the value of a key of its own, `<uuid>` for a UUID |
 //! | `keywords` | the pattern is tried only where one of these stands; `ignore_case` says that case does not matter |
 //! | `offsets` | bytes from the start of the match to the keyword; `[0]` where not given |
 //! | `left` | the match must not continue a word to its left (default); `right`: nor the value to its right |
@@ -28,9 +28,21 @@ use crate::{
     checks::{Check, Checksum},
 };
 
-const BUILTIN: [&str; 6] = [
-    include_str!("../rules/forge.toml"),
+/// In the order in which they are asked: of two rules that find the same, the first tells.
+const BUILTIN: &[&str] = &[
+    include_str!("../rules/aws.toml"),
+    include_str!("../rules/google.toml"),
+    include_str!("../rules/azure.toml"),
     include_str!("../rules/cloud.toml"),
+    include_str!("../rules/hosting.toml"),
+    include_str!("../rules/database.toml"),
+    include_str!("../rules/infrastructure.toml"),
+    include_str!("../rules/forge.toml"),
+    include_str!("../rules/build.toml"),
+    include_str!("../rules/registries.toml"),
+    include_str!("../rules/atproto.toml"),
+    include_str!("../rules/agents.toml"),
+    include_str!("../rules/tools.toml"),
     include_str!("../rules/ai.toml"),
     include_str!("../rules/services.toml"),
     include_str!("../rules/structure.toml"),

@@ -332,6 +332,7 @@ fn text_made_to_slow_the_rules_down_does_not() {
         "a2cd-".repeat(60_000),
         "machine a login b password ".repeat(12_000),
         "sk-ant-".repeat(40_000),
+        ["gh", "p_"].concat().repeat(60_000),
         "-----BEGIN PRIVATE KEY-----".repeat(10_000),
     ];
     for text in &hostile {

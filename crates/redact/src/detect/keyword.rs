@@ -21,6 +21,11 @@ use crate::{
 /// What may stand between a name and its value: the rest of the name, quotes (also escaped ones), a separator.
 const ASSIGN: &str = r#"[A-Za-z0-9_.-]{0,40}\\*["'`]?\]?[ \t]{0,4}(?:=>|:=|=|:|,|[ \t])[ \t]{0,4}\\*["'`]?"#;
 
+/// What may stand between a provider's name and the value of a key of its own: on the same line, a word that says so.
+const KEY: &str = r"[^\n]{0,32}?(?i:key|token|secret|passw|auth|credential|[_-]pat)<assign>";
+
+const UUID: &str = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}";
+
 /// How far a pattern may look at first; a match that wants more gets it.
 const REACH: usize = 1 << 16;
 /// After this many failures of one rule in one text it looks less far, so that no text can make scanning quadratic.
@@ -188,7 +193,8 @@ impl KeywordRules {
 }
 
 fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
-    let pattern = format!(r"\A(?:{})", source.pattern.replace("<assign>", ASSIGN));
+    let pattern = source.pattern.replace("<key>", KEY).replace("<assign>", ASSIGN).replace("<uuid>", UUID);
+    let pattern = format!(r"\A(?:{pattern})");
     let regex = RegexBuilder::new(&pattern)
         .unicode(false)
         .build()
@@ -229,6 +235,10 @@ fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Op
     let hit = found.and_then(|m| accept(rule, bytes, start, m));
     if hit.is_none() {
         state.failures = state.failures.saturating_add(1);
+        // What was refused is not looked at again from each place within it.
+        if let Some(refused) = found.filter(|_| state.failures > PATIENCE) {
+            state.until = state.until.max(refused.whole);
+        }
     }
     hit
 }

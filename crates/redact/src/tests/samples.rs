@@ -19,6 +19,8 @@ pub(crate) fn fill(template: &str, seed: u64) -> Sample {
                 "url" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
                 "b64" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
                 "lower" => b"abcdefghijklmnopqrstuvwxyz0123456789",
+                "b58" => b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+                "b32" => b"abcdefghijklmnopqrstuvwxyz234567",
                 "upper" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
                 "hex" => b"0123456789abcdef",
                 "digit" => b"0123456789",
@@ -57,5 +59,6 @@ pub(crate) fn fill(template: &str, seed: u64) -> Sample {
 fn blank(rest: &str) -> Option<(&str, usize, &str)> {
     let (inner, after) = rest.strip_prefix('<')?.split_once('>')?;
     let (kind, length) = inner.split_once(':')?;
+    kind.bytes().all(|b| b.is_ascii_alphanumeric()).then_some(())?;
     Some((kind, length.parse().ok()?, after))
 }
