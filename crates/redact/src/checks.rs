@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::base64;
+use crate::{base64, shapes};
 
 /// A condition on a match beyond its pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -26,8 +26,16 @@ pub(crate) enum Check {
     NotWord,
     /// It is `user:password` in base64.
     Base64Userinfo,
-    /// One of its values is long and has digits.
+    /// It is a list of cookies, and one of them opens something.
     Cookie,
+    /// It looks random: neither a name in a program nor words.
+    Random,
+    /// It could be a password that someone chose: more than letters, and no expression.
+    Passwordish,
+    /// Its first twelve words could be those of a recovery phrase.
+    Mnemonic,
+    /// It is a list of codes: half of them at least have digits.
+    DigitsThroughout,
     /// The folder is a person's, not a machine's or an example's.
     HomeName,
     /// Not a condition: white space and the sentence's punctuation at its end are no part of it.
@@ -103,24 +111,27 @@ impl Check {
                 let head = on.value.get(..on.value.len().min(80)).unwrap_or_default();
                 contains(&base64::decode_lossy(head), b"PRIVATE KEY")
             }
-            Self::Userinfo => !on.whole.starts_with(b"://did:") && secretish(on.value),
+            Self::Userinfo => {
+                !shapes::is_did(on.whole) && !shapes::is_default_login(on.whole, on.value) && secretish(on.value)
+            }
             Self::Secretish => secretish(on.value),
             Self::NotWord => on.body.iter().any(|b| !b.is_ascii_lowercase()),
             Self::Base64Userinfo => {
                 let plain = base64::decode_lossy(on.value);
                 plain.len() >= 5 && plain.contains(&b':') && plain.iter().all(|b| (b' '..0x7f).contains(b))
             }
-            Self::Cookie => on.value.split(|b| *b == b';').any(|pair| {
-                let value = pair.splitn(2, |b| *b == b'=').nth(1).unwrap_or_default();
-                value.len() >= 12 && value.iter().any(u8::is_ascii_digit)
-            }),
+            Self::Cookie => shapes::has_secret_cookie(on.value),
+            Self::Random => shapes::is_random(on.value),
+            Self::Passwordish => shapes::is_passwordish(on.value),
+            Self::Mnemonic => shapes::is_mnemonic(on.value),
+            Self::DigitsThroughout => shapes::has_digits_throughout(on.value),
             Self::HomeName => is_persons(on.value),
             Self::Trim => true,
         }
     }
 }
 
-fn contains(hay: &[u8], needle: &[u8]) -> bool {
+pub(crate) fn contains(hay: &[u8], needle: &[u8]) -> bool {
     hay.windows(needle.len()).any(|w| w == needle)
 }
 
@@ -173,7 +184,7 @@ const NO_SECRETS: [&str; 34] = [
     "dev",
 ];
 
-fn secretish(value: &[u8]) -> bool {
+pub(crate) fn secretish(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value).to_ascii_lowercase();
     let code = text.starts_with(['$', '{', '<', '(', '[', '*', '…', ':'])
         || text.starts_with("%s")

@@ -25,6 +25,7 @@ mod protocol;
 mod rules;
 mod scan;
 mod seal;
+mod shapes;
 mod text;
 mod views;
 mod words;

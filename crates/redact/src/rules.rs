@@ -19,6 +19,7 @@
 //! | `entropy` | least Shannon entropy of the secret after its known prefix, in bits a byte |
 //! | `lengths` | lengths of a whole token in bytes, where the format fixes them: a token wrapped over lines ends there |
 //! | `checksum` | see [`Checksum`]: a value whose checksum holds is real, whatever it looks like |
+//! | `back` | see [`Back`]: the secret stands before the match, which is only its end |
 //! | `positive`, `negative`, `source`, `date` | samples for the tests, where the shape is documented, when that was looked up |
 
 use serde::Deserialize;
@@ -26,6 +27,7 @@ use serde::Deserialize;
 use crate::{
     Error, Tier,
     checks::{Check, Checksum},
+    shapes::Back,
 };
 
 /// In the order in which they are asked: of two rules that find the same, the first tells.
@@ -44,8 +46,17 @@ const BUILTIN: &[&str] = &[
     include_str!("../rules/agents.toml"),
     include_str!("../rules/tools.toml"),
     include_str!("../rules/ai.toml"),
+    include_str!("../rules/finance.toml"),
+    include_str!("../rules/commerce.toml"),
+    include_str!("../rules/content.toml"),
+    include_str!("../rules/messaging.toml"),
+    include_str!("../rules/mail.toml"),
+    include_str!("../rules/observability.toml"),
+    include_str!("../rules/identity.toml"),
     include_str!("../rules/services.toml"),
+    include_str!("../rules/keys.toml"),
     include_str!("../rules/structure.toml"),
+    include_str!("../rules/commands.toml"),
     include_str!("../rules/personal.toml"),
 ];
 
@@ -94,6 +105,8 @@ pub(crate) struct Source {
     pub(crate) lengths: Vec<usize>,
     #[serde(default)]
     pub(crate) checksum: Option<Checksum>,
+    #[serde(default)]
+    pub(crate) back: Option<Back>,
     pub(crate) positive: Vec<String>,
     pub(crate) negative: Vec<String>,
     pub(crate) source: String,
@@ -104,10 +117,10 @@ impl Source {
     /// All that decides what it finds, as text; samples and sources do not.
     pub(crate) fn definition(&self) -> String {
         let Self { tier, pattern, keywords, ignore_case, left, right, extend, allowable, blocking, .. } = self;
-        let Self { placeholders, offsets, checks, near, stop, entropy, lengths, checksum, .. } = self;
+        let Self { placeholders, offsets, checks, near, stop, entropy, lengths, checksum, back, .. } = self;
         format!(
             "{tier:?} {pattern:?} {keywords:?} {ignore_case} {left} {right} {extend} {allowable} {blocking} \
-             {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?}"
+             {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?} {back:?}"
         )
     }
 }

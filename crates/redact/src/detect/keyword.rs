@@ -14,6 +14,7 @@ use crate::{
     checks::{Candidate, Check, Checksum, entropy, home_length, home_prefix, is_placeholder, pem_header},
     engine::{Kind, definition},
     rules::Source,
+    shapes::Back,
     text::{self, part},
     views,
 };
@@ -62,6 +63,7 @@ struct Rule {
     prefixes: Vec<Vec<u8>>,
     checks: Vec<Check>,
     checksum: Option<Checksum>,
+    back: Option<Back>,
     entropy: f32,
     /// Lengths of a whole token, where the format fixes them.
     lengths: Vec<usize>,
@@ -211,6 +213,7 @@ fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
         prefixes: source.keywords.into_iter().map(String::into_bytes).collect(),
         checks: source.checks,
         checksum: source.checksum,
+        back: source.back,
         entropy: source.entropy,
         joins: joins && matches!(source.tier, Tier::A | Tier::B),
         lengths: source.lengths,
@@ -273,7 +276,10 @@ fn match_at(rule: &Rule, bytes: &[u8], start: usize, limit: usize) -> Option<Mat
     Some(Match { start: start + group.start(), end: start + group.end(), whole: whole_end })
 }
 
-fn accept(rule: &Rule, bytes: &[u8], start: usize, found: Match) -> Option<Hit> {
+fn accept(rule: &Rule, bytes: &[u8], start: usize, mut found: Match) -> Option<Hit> {
+    if let Some(back) = rule.back {
+        (found.start, found.end) = back.span(bytes, found.start, found.end)?;
+    }
     let mut end = found.end;
     if rule.checks.contains(&Check::Trim) {
         end = trim(bytes, found.start, end);

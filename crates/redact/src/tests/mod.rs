@@ -1,3 +1,5 @@
 //! Tests that look inside.
+mod context;
 mod rules;
 mod samples;
+mod shapes;

@@ -1,0 +1,226 @@
+//! Shapes of secrets that a pattern cannot describe, and where those begin that are known by their end.
+
+use serde::Deserialize;
+
+use crate::{
+    checks::{contains, entropy, secretish},
+    text::part,
+};
+
+/// How a secret is found that ends, not begins, where the pattern matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Back {
+    /// The lines of a key that stand before its last line; the match is part of it.
+    KeyLines,
+    /// The password of the `user:password` before the match.
+    Userinfo,
+}
+
+/// A longer user and password are none.
+const USERINFO: usize = 200;
+
+impl Back {
+    /// The span of the secret, where the pattern matched `start..end`.
+    pub(crate) fn span(self, bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+        match self {
+            Self::KeyLines => key_lines(bytes, start).map(|from| (from, end)),
+            Self::Userinfo => {
+                let before = part(bytes, start.saturating_sub(USERINFO), start);
+                let stop = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b'=' | b'/' | b'<');
+                let length = before.iter().rev().take_while(|b| !stop(b)).count();
+                let colon = part(bytes, start - length, start).iter().position(|b| *b == b':')?;
+                (colon + 1 < length).then_some((start - length + colon + 1, start))
+            }
+        }
+    }
+}
+
+/// A line of a key is at least this long, unless it is the last one.
+const KEY_LINE: usize = 16;
+/// More than this between two lines of a key is no decoration.
+const DECORATION: usize = 64;
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Where the lines of base64 begin that end at `end`, whatever decorates them; none where there are none.
+///
+/// It reads only what belongs to the key, so that many ends in one text cost no more than the text.
+fn key_lines(bytes: &[u8], end: usize) -> Option<usize> {
+    let mut found = None;
+    let mut at = end;
+    let mut last = true;
+    loop {
+        let gap = part(bytes, 0, at).iter().rev().take(DECORATION + 1).take_while(|b| !is_base64(**b)).count();
+        let decoration = part(bytes, at - gap, at);
+        let decorates = |b: &u8| b.is_ascii_whitespace() || b"\\\"',;:>|#*-`".contains(b) || !b.is_ascii();
+        if gap > DECORATION || !decoration.iter().all(decorates) {
+            return found;
+        }
+        at -= gap;
+        let from = at - part(bytes, 0, at).iter().rev().take_while(|b| is_base64(**b)).count();
+        // The letter of an escaped line end is no part of the line.
+        let escape = from > 0 && part(bytes, from - 1, from) == b"\\" && matches!(bytes.get(from), Some(b'n' | b'r'));
+        let line = part(bytes, from + usize::from(escape && from < at), at);
+        let number = (1..=6).contains(&line.len()) && line.iter().all(u8::is_ascii_digit);
+        if line.len() >= KEY_LINE {
+            found = Some(at - line.len());
+        } else if !(number || (line.is_empty() && escape) || (last && !line.is_empty())) {
+            return found;
+        }
+        last &= line.is_empty();
+        at = from;
+    }
+}
+
+/// Whether it looks random: neither a name in a program, nor words, nor a version.
+pub(crate) fn is_random(value: &[u8]) -> bool {
+    let kind = |b: &u8| match b {
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let length = value.len();
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let changes = value.iter().zip(value.iter().skip(1)).filter(|(a, b)| kind(a) != kind(b) && kind(a) * kind(b) > 0);
+    let changes = changes.count();
+    let mixed = digits >= 2.max(length / 16) && changes * 6 >= length;
+    let restless = length >= 16 && changes * 20 >= length * 9;
+    secretish(value) && (mixed || restless) && entropy(value) >= if length < 16 { 2.5 } else { 3.0 }
+}
+
+/// Beginnings of expressions that stand where a password would.
+const EXPRESSIONS: [&str; 16] = [
+    "process.",
+    "os.",
+    "env.",
+    "config.",
+    "self.",
+    "this.",
+    "args.",
+    "opts.",
+    "options.",
+    "settings.",
+    "secrets.",
+    "var.",
+    "local.",
+    "data.",
+    "params.",
+    "!",
+];
+
+/// Whether it could be a password that someone chose or made: more than letters, and no expression, path or constant.
+pub(crate) fn is_passwordish(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value);
+    let telling = value.iter().any(|b| b.is_ascii_digit() || b"!@#%^&*?~+".contains(b));
+    let constant = value.iter().all(|b| b.is_ascii_uppercase() || *b == b'_')
+        || (text.contains('_') && value.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_'));
+    let path = text.starts_with(['/', '.', '~', '-', '@', ',', ':', '|', '%', '&']);
+    let number = value.len() < 8 && value.iter().all(u8::is_ascii_digit);
+    let code = text.contains(['(', '[', '{']) || EXPRESSIONS.iter().any(|e| text.starts_with(e)) || text.contains("::");
+    telling && !constant && !path && !number && !code && secretish(value)
+}
+
+/// Beginnings of the names of cookies that hold preferences and statistics.
+const HARMLESS_COOKIES: [&str; 34] = [
+    "_ga",
+    "_gid",
+    "_gat",
+    "_gcl",
+    "_fbp",
+    "_fbc",
+    "__utm",
+    "_hj",
+    "_uet",
+    "_clck",
+    "_clsk",
+    "_pk_",
+    "_dc_gtm",
+    "ajs_",
+    "amplitude",
+    "mp_",
+    "optanon",
+    "cookie",
+    "consent",
+    "euconsent",
+    "didomi",
+    "cky",
+    "theme",
+    "lang",
+    "locale",
+    "tz",
+    "timezone",
+    "color",
+    "next_locale",
+    "i18n",
+    "_octo",
+    "preferred",
+    "ph_phc",
+    "visitor",
+];
+
+/// What a `Set-Cookie` says of a cookie.
+const COOKIE_ATTRIBUTES: [&str; 8] =
+    ["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority"];
+
+/// Parts of the names of cookies that open something.
+const SESSION_COOKIES: [&str; 12] =
+    ["sess", "sid", "auth", "token", "jwt", "login", "remember", "csrf", "xsrf", "cf_clearance", "sso", "account"];
+
+/// Whether one of the cookies in a header opens something, or could.
+pub(crate) fn has_secret_cookie(header: &[u8]) -> bool {
+    header.split(|b| *b == b';').any(|pair| {
+        let mut sides = pair.splitn(2, |b| *b == b'=');
+        let name = String::from_utf8_lossy(sides.next().unwrap_or_default()).trim().to_ascii_lowercase();
+        let value = sides.next().unwrap_or_default();
+        if HARMLESS_COOKIES.iter().any(|n| name.starts_with(n)) || COOKIE_ATTRIBUTES.contains(&name.as_str()) {
+            return false;
+        }
+        let session = SESSION_COOKIES.iter().any(|n| name.contains(n));
+        let digit = value.iter().any(u8::is_ascii_digit);
+        secretish(value) && ((session && value.len() >= 8 && digit) || (value.len() >= 12 && is_random(value)))
+    })
+}
+
+/// Common English words that no word list for recovery phrases has (BIP 39, English).
+const NOT_IN_PHRASES: [&str; 32] = [
+    "the", "and", "for", "with", "from", "are", "was", "were", "has", "had", "which", "would", "could", "should",
+    "does", "did", "not", "but", "its", "his", "her", "our", "your", "their", "than", "them", "these", "those", "been",
+    "also", "words", "phrase",
+];
+
+/// Whether the first twelve words could be those of a recovery phrase.
+pub(crate) fn is_mnemonic(value: &[u8]) -> bool {
+    let words: Vec<&[u8]> =
+        value.split(|b| !b.is_ascii_lowercase()).filter(|w| (3..=8).contains(&w.len())).take(12).collect();
+    let mut distinct = words.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    words.len() == 12
+        && distinct.len() >= 8
+        && !words.iter().any(|word| NOT_IN_PHRASES.iter().any(|other| other.as_bytes() == *word))
+}
+
+/// Whether half of the words of a list at least have digits, as codes do.
+pub(crate) fn has_digits_throughout(list: &[u8]) -> bool {
+    let words = || list.split(|b| !(b.is_ascii_alphanumeric() || *b == b'-')).filter(|w| w.len() >= 4);
+    let with_digits = words().filter(|w| w.iter().any(u8::is_ascii_digit)).count();
+    with_digits >= 2 && with_digits * 2 >= words().count()
+}
+
+/// Whether the user and the password of a URL are the same plain word, as in the default settings of services.
+///
+/// `url` begins with the colon of `://`.
+pub(crate) fn is_default_login(url: &[u8], password: &[u8]) -> bool {
+    let rest = url.get(url.iter().take_while(|b| matches!(b, b':' | b'/' | b'\\')).count()..).unwrap_or_default();
+    let user = rest.split(|b| *b == b':').next().unwrap_or_default();
+    user == password && password.iter().all(|b| b.is_ascii_lowercase() || *b == b'_')
+}
+
+/// Whether the match is an example with nothing in it to hide: a DID where a user would stand.
+pub(crate) fn is_did(url: &[u8]) -> bool {
+    contains(part(url, 0, 9), b"//did:") || contains(part(url, 0, 12), b"\\/did:")
+}
