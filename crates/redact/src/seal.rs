@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::{
     Decision, Decisions, Draft, DraftStep, Engine, Error, Field, Fingerprint, FingerprintKey, HomeStyle, Role,
     cover::{Covers, Value},
-    cut::cut_phrase,
+    cut::Phrases,
     detect::is_home,
     gate::{Gate, GateHit},
     scan::{Survey, Text, covered_spans, is_open, undecided},
@@ -313,9 +313,10 @@ fn cover_cut_phrases(marked: &[Marked<'_>], covers: &Covers, outputs: &mut [Stri
         let spans = marked.spans(covers);
         phrases.extend(spans.into_iter().map(|(start, end)| str_part(marked.text.text, start, end)));
     }
+    let phrases = Phrases::new(phrases);
     for (marked, output) in marked.iter().zip(outputs).filter(|(m, _)| was_cut(m.text)) {
         let text = marked.text.text;
-        if let Some(cut) = cut_phrase(text, phrases.iter().copied()) {
+        if let Some(cut) = phrases.cut_in(text) {
             let mut spans = marked.spans(covers);
             spans.push(text::snap(text, cut.0, cut.1));
             *output = text::cover(text, &text::merge(spans), &marked.homes);
