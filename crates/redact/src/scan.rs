@@ -121,7 +121,10 @@ impl<'a> Survey<'a> {
                     Some((index, spans)) if index == found.text => spans,
                     _ => covered_spans(&covers, text.text, Vec::new()),
                 };
-                if spans.iter().any(|(start, end)| *start <= found.finding.start && found.finding.end <= *end) {
+                // In order and apart from each other: only the last that begins before it can hold it.
+                let before = spans.partition_point(|(start, _)| *start <= found.finding.start);
+                let holder = before.checked_sub(1).and_then(|i| spans.get(i));
+                if holder.is_some_and(|(_, end)| found.finding.end <= *end) {
                     found.finding.decision = Some(Decision::Cover);
                     if taken.insert(found.finding.fingerprint) {
                         values.push(value(found, &texts));
