@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use clap_complete::Shell;
+use onrecord_redact::HomeStyle;
 use onrecord_transcript::{Grain, Harness};
 
 /// Put conversations with AI agents on the record.
@@ -149,6 +150,26 @@ impl Scan {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HomeArg {
+    /// `~`, so that one reads on from there
+    Tilde,
+    /// A bar
+    Bar,
+    /// Nothing is decided: each is a finding
+    None,
+}
+
+impl From<HomeArg> for Option<HomeStyle> {
+    fn from(home: HomeArg) -> Self {
+        match home {
+            HomeArg::Tilde => Some(HomeStyle::Tilde),
+            HomeArg::Bar => Some(HomeStyle::Bar),
+            HomeArg::None => None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Decide {
     #[command(flatten)]
@@ -171,6 +192,9 @@ pub struct Decide {
     /// Why it may stand
     #[arg(long, value_name = "WHY", requires = "allow")]
     pub because: Option<String>,
+    /// What stands for home folders, in all places at once
+    #[arg(long, value_enum, value_name = "STYLE")]
+    pub home: Option<HomeArg>,
     /// The title to publish; empty for none
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

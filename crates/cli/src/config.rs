@@ -1,11 +1,18 @@
 //! What the environment says, read here and nowhere else.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
-use std::{env, ffi::OsString, path::PathBuf};
+use std::{
+    env,
+    ffi::OsString,
+    fs::{self, File},
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
 use etcetera::{AppStrategy as _, AppStrategyArgs, choose_app_strategy};
 use onrecord_atproto::Client;
-use onrecord_workspace::{Workspace, own::Places};
+use onrecord_redact::Person;
+use onrecord_workspace::{PersonSources, Workspace, own::Places, person as person_from};
 
 use crate::error::{Error, Result};
 
@@ -35,6 +42,40 @@ pub fn claude_config_dir() -> Option<PathBuf> {
 
 pub fn codex_home() -> Option<PathBuf> {
     variable("CODEX_HOME").map(PathBuf::from)
+}
+
+/// Longest configuration of git that is read, in bytes.
+const GIT_CONFIG_BYTES: u64 = 1_000_000;
+
+/// Who the person is, as far as this machine says: the account, the machine, and git's user, also of the repository in
+/// `project`. A file that cannot be read is as one that is not there; and whatever one says, it is only more to look for.
+pub fn person(project: Option<&Path>) -> Person {
+    let home = home();
+    let mut configs = Vec::new();
+    if let Some(home) = &home {
+        configs.push(home.join(".gitconfig"));
+        configs.push(home.join(".config/git/config"));
+    }
+    configs.extend(variable("XDG_CONFIG_HOME").map(|folder| Path::new(&folder).join("git/config")));
+    configs.extend(project.map(|folder| folder.join(".git/config")));
+    let names = |variables: &[&'static str]| variables.iter().filter_map(|name| variable(name)).collect();
+    let mut sources = PersonSources {
+        user_names: names(&["USER", "LOGNAME", "USERNAME"]),
+        host_names: names(&["HOSTNAME", "COMPUTERNAME"]),
+        homes: home.iter().map(|home| home.to_string_lossy().into_owned()).collect(),
+        git_configs: configs.iter().filter_map(|path| small_file(path)).collect(),
+    };
+    sources.host_names.extend(small_file(Path::new("/etc/hostname")));
+    person_from(&sources)
+}
+
+/// The text of an ordinary file, if it is there and can be read.
+fn small_file(path: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    // A pipe would be waited for.
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    File::open(path).ok()?.take(GIT_CONFIG_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Where the author's store is.

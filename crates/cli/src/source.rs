@@ -74,7 +74,7 @@ impl Opened {
             decisions,
             read_decisions,
             key: workspace.fingerprint_key()?,
-            rules: Engine::builtin()?,
+            rules: engine(&conversation)?,
             workspace,
             lost,
             title: draft.title.clone(),
@@ -151,6 +151,12 @@ impl Opened {
                         || turn.steps.iter().any(|s| s.summary.contains(text) || s.tool.contains(text))
                 }))
     }
+}
+
+/// All that is looked for in `conversation`.
+pub fn engine(conversation: &Conversation) -> Result<Engine> {
+    let project = conversation.source.cwd.as_deref().map(Path::new);
+    Ok(Engine::builder().person(config::person(project)).build()?)
 }
 
 /// What a name on the command line leads to.

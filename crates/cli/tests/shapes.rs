@@ -278,7 +278,7 @@ fn decide_json_tells_how_the_decisions_stand() {
     let decided = run.json();
     let stand = object(
         &decided,
-        &["session", "title", "description", "turns", "withheld", "coveredWords", "findings", "undecided"],
+        &["session", "title", "description", "turns", "withheld", "coveredWords", "home", "findings", "undecided"],
         &[],
     );
     list(&stand["findings"]).iter().for_each(finding);

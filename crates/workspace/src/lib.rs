@@ -6,6 +6,7 @@ mod conversations;
 mod error;
 pub mod ledger;
 pub mod own;
+mod person;
 pub mod publish;
 mod schema;
 mod secrets;
@@ -23,6 +24,7 @@ use rusqlite::{Connection, OptionalExtension};
 pub use conversations::{ConversationId, SeenConversation};
 pub use error::Error;
 pub use ledger::{Place, Publication};
+pub use person::{PersonSources, person};
 pub use secrets::SecretPlace;
 
 /// The repository of the local shelf: conversations kept on this machine as the records they would be.

@@ -72,6 +72,9 @@ fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
     if let Some(description) = &args.description {
         opened.decisions.set_description(Some(description.clone()));
     }
+    if let Some(home) = args.home {
+        opened.decisions.set_home(home.into());
+    }
     for text in &args.cover {
         if !opened.mentions(text) {
             return Err(Error::NothingToCover);
@@ -115,6 +118,7 @@ fn stand(opened: &Opened, scan: &Scan) -> serde_json::Value {
         "turns": opened.conversation.turns.len(),
         "withheld": withheld(opened),
         "coveredWords": opened.decisions.covered_words().count(),
+        "home": opened.decisions.home(),
         "findings": scan.findings,
         "undecided": scan.undecided(),
     })
