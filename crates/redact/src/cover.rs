@@ -9,6 +9,7 @@ use crate::{
     Error, FingerprintKey,
     forms::{self, Form, RunOn},
     text::{Squeezed, part, token_end},
+    views,
     words::{Word, WordFinder},
 };
 
@@ -78,9 +79,39 @@ impl Covers {
         self.literals.is_none() && self.words.is_empty()
     }
 
-    /// Appends where covered values stand, in no order.
+    /// Appends where covered values stand, in no order: as the text is, as it is read, and decoded.
     pub(crate) fn find(&self, text: &[u8], spans: &mut Vec<Span>) {
-        if self.is_empty() || text.is_empty() {
+        if !self.is_empty() {
+            self.look(text, 0, &|start, end| (start, end), spans);
+        }
+    }
+
+    /// `place` leads from the bytes of `text` back to where they stand.
+    fn look(&self, text: &[u8], depth: u8, place: &dyn Fn(usize, usize) -> (usize, usize), spans: &mut Vec<Span>) {
+        let from = spans.len();
+        self.find_as_it_is(text, spans);
+        if depth > 0 {
+            for span in spans.get_mut(from..).unwrap_or_default() {
+                (span.start, span.end) = place(span.start, span.end);
+            }
+        }
+        if depth == views::DEPTH {
+            return;
+        }
+        views::regions(text, &mut |region| {
+            let back = |start, end| {
+                let (start, end) = region.clean.span(start, end);
+                place(start, end)
+            };
+            self.look(&region.clean.bytes, depth + 1, &back, spans);
+        });
+        views::decoded(text, &mut |plain, (start, end)| {
+            self.look(plain, depth + 1, &|_, _| place(start, end), spans);
+        });
+    }
+
+    fn find_as_it_is(&self, text: &[u8], spans: &mut Vec<Span>) {
+        if text.is_empty() {
             return;
         }
         self.find_in(text, &Squeezed::new(text), 0, spans);
@@ -91,6 +122,7 @@ impl Covers {
 
     /// Appends where at least `least` bytes of covered values stand in `squeezed`, in places of `text`.
     fn find_in(&self, text: &[u8], squeezed: &Squeezed, least: usize, spans: &mut Vec<Span>) {
+        let own = spans.len();
         let mut push = |at: usize, length: usize, complete: bool, run_on: RunOn, rule: Option<usize>| {
             if length < least {
                 return;
@@ -98,7 +130,11 @@ impl Covers {
             let start = squeezed.original(at);
             let end = squeezed.original(at + length.saturating_sub(1)) + 1;
             // A run of base64 is walked over once, not once for each hit in it.
-            if spans.last().is_some_and(|s| s.start <= start && end <= s.end && s.rule.is_some() == rule.is_some()) {
+            if spans
+                .get(own..)
+                .and_then(<[Span]>::last)
+                .is_some_and(|s| s.start <= start && end <= s.end && s.rule.is_some() == rule.is_some())
+            {
                 return;
             }
             let (start, end) = run(text, start, end, complete, run_on);

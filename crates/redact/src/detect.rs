@@ -48,9 +48,6 @@ impl fmt::Debug for Hit {
     }
 }
 
-/// How often a text is looked at behind what it says: decoded, and what comes of it decoded again.
-const DEPTH: u8 = 2;
-
 /// A text, or what it may be read as.
 #[derive(Clone, Copy)]
 struct Layer<'a> {
@@ -97,7 +94,7 @@ impl Engine {
             }
             (hit.start, hit.end) = (start, end);
         }
-        if !engine.views || layer.depth == DEPTH {
+        if !engine.views || layer.depth == views::DEPTH {
             return;
         }
         let depth = layer.depth + 1;

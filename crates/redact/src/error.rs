@@ -20,9 +20,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The rules do not find a planted canary: they cannot be trusted.
-    #[error("the rules failed their self-test")]
-    SelfTest,
+    /// A planted canary was not found, or got through: the engine cannot be trusted.
+    #[error("the engine failed its self-test: it missed {missed}; nothing can be published with it")]
+    SelfTest {
+        /// What was planted.
+        missed: &'static str,
+    },
     /// Findings wait for the author.
     #[error("{count} findings are undecided; the first: {}", places(.first))]
     Undecided {

@@ -1,5 +1,6 @@
 //! The forms in which a value may stand somewhere else.
 
+use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
 
 use crate::base64::{self, Alphabet};
@@ -47,6 +48,62 @@ pub(crate) fn of(value: &str, public: usize, run_on: RunOn) -> Vec<Form> {
         }
     }
     forms
+}
+
+/// Words shorter than this (in characters) are covered as they are written only: in another case they are other words.
+const CASE_CHARS: usize = 4;
+
+/// The other ways to write a word that a person would take for the same: in other cases, composed and decomposed.
+pub(crate) fn spellings(value: &str) -> Vec<Zeroizing<String>> {
+    let mut all: Vec<Zeroizing<String>> = Vec::new();
+    let mut add = |spelling: String| {
+        if spelling != value && !all.iter().any(|known| **known == spelling) {
+            all.push(Zeroizing::new(spelling));
+        }
+    };
+    let mut cases = vec![Zeroizing::new(value.to_owned())];
+    if value.chars().count() >= CASE_CHARS {
+        cases.extend([value.to_lowercase(), value.to_uppercase(), capitalised(value)].map(Zeroizing::new));
+    }
+    for case in &cases {
+        add(case.to_string());
+        add(case.nfc().collect());
+        add(case.nfd().collect());
+    }
+    all
+}
+
+/// Every word with a capital letter, the rest in lower case.
+fn capitalised(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut within = false;
+    for c in value.chars() {
+        if within {
+            out.extend(c.to_lowercase());
+        } else {
+            out.extend(c.to_uppercase());
+        }
+        within = c.is_alphanumeric() || c == '\'';
+    }
+    out
+}
+
+/// Adds `value` as texts, JSON and URLs have it, but not encoded.
+pub(crate) fn as_written(value: &str, forms: &mut Vec<Form>) {
+    let styles = [
+        value.as_bytes().to_vec(),
+        json(value, Json::Plain).into_bytes(),
+        json(value, Json::Ascii).into_bytes(),
+        percent(value, true, Percent::Component),
+        percent(value, true, Percent::Form),
+    ];
+    for written in styles {
+        let (bytes, spaces) = squeeze(&written);
+        let min = bytes.len();
+        if min > 0 && !forms.iter().any(|f| *f.bytes == *bytes && f.spaces == spaces) {
+            forms.push(Form { bytes, min, spaces, run_on: RunOn::No });
+        }
+    }
 }
 
 fn of_piece(value: &str, public: usize, run_on: RunOn, forms: &mut Vec<Form>) {

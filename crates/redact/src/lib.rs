@@ -25,6 +25,7 @@ mod protocol;
 mod rules;
 mod scan;
 mod seal;
+mod self_test;
 mod shapes;
 mod text;
 mod views;
@@ -42,6 +43,7 @@ pub use known::{OwnSecret, Person};
 pub use rules::RulesFile;
 pub use scan::{Scan, scan};
 pub use seal::{Reviewed, ReviewedContent, ReviewedTurn, seal};
+pub use self_test::SelfTest;
 pub use text::BAR;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! | `tier` | see [`Tier`] |
 //! | `pattern` | where a match begins is known, so it stands for an anchored expression on bytes, Unicode off; its first group, or else all of it, is the secret; `<assign>` stands for what may stand between a name and its value, `<key>` for what may stand between a provider's name and the value of a key of its own, `<uuid>` for a UUID |
 //! | `keywords` | the pattern is tried only where one of these stands; `ignore_case` says that case does not matter |
+//! | `run` | instead of keywords: the pattern is tried where a run of at least so many letters, digits, `_`, `-` and `.` begins |
 //! | `offsets` | bytes from the start of the match to the keyword; `[0]` where not given |
 //! | `left` | the match must not continue a word to its left (default); `right`: nor the value to its right |
 //! | `extend` | the span runs on to the end of the token (default), so that no tail is left beyond a fixed length |
@@ -76,7 +77,10 @@ pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) tier: Tier,
     pub(crate) pattern: String,
+    #[serde(default)]
     pub(crate) keywords: Vec<String>,
+    #[serde(default)]
+    pub(crate) run: Option<usize>,
     #[serde(default)]
     pub(crate) ignore_case: bool,
     #[serde(default = "yes")]
@@ -117,10 +121,10 @@ impl Source {
     /// All that decides what it finds, as text; samples and sources do not.
     pub(crate) fn definition(&self) -> String {
         let Self { tier, pattern, keywords, ignore_case, left, right, extend, allowable, blocking, .. } = self;
-        let Self { placeholders, offsets, checks, near, stop, entropy, lengths, checksum, back, .. } = self;
+        let Self { run, placeholders, offsets, checks, near, stop, entropy, lengths, checksum, back, .. } = self;
         format!(
             "{tier:?} {pattern:?} {keywords:?} {ignore_case} {left} {right} {extend} {allowable} {blocking} \
-             {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?} {back:?}"
+             {run:?} {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?} {back:?}"
         )
     }
 }
@@ -140,6 +144,14 @@ pub(crate) fn builtin() -> Result<Vec<Source>, Error> {
         sources.append(&mut parse(text)?);
     }
     Ok(sources)
+}
+
+/// A rule of its own for engines that are tried on patterns only.
+pub(crate) fn canary_rules() -> Result<Vec<Source>, Error> {
+    parse(
+        "[[rule]]\nid = 'canary'\nname = 'Canary'\ntier = 'B'\npattern = 'canary-tier-b'\nkeywords = ['canary-tier-b']\n\
+         positive = []\nnegative = []\nsource = ''\ndate = ''\n",
+    )
 }
 
 pub(crate) fn parse(text: &str) -> Result<Vec<Source>, Error> {

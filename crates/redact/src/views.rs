@@ -15,6 +15,9 @@ pub(crate) use self::{
     join::{joined, run_end, split_words},
 };
 
+/// How often a text is looked at behind what it says: decoded, and what comes of it decoded again.
+pub(crate) const DEPTH: u8 = 2;
+
 /// A view of a part of a text.
 pub(crate) struct View {
     pub(crate) bytes: Vec<u8>,

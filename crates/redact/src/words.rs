@@ -66,7 +66,11 @@ enum StoredRunOn {
 impl Word {
     pub(crate) fn new(key: &FingerprintKey, value: &str) -> Self {
         let anchors = Anchors::new(key);
-        let forms = forms::of(value, 0, RunOn::No).iter().map(|form| keyed(key, &anchors, form)).collect();
+        let mut all = forms::of(value, 0, RunOn::No);
+        for spelling in forms::spellings(value) {
+            forms::as_written(&spelling, &mut all);
+        }
+        let forms = all.iter().map(|form| keyed(key, &anchors, form)).collect();
         Self { id: Self::name(key, value), forms }
     }
 

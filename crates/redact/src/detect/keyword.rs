@@ -41,6 +41,8 @@ pub(crate) struct KeywordRules {
     keywords: Keywords,
     /// By pattern of `keywords`: who asked for it, and in which case.
     askers: Vec<Vec<Asker>>,
+    /// Rules without keywords, by the length of the runs they are tried at.
+    runs: Vec<(usize, usize)>,
 }
 
 struct Asker {
@@ -86,14 +88,19 @@ impl KeywordRules {
         let mut patterns = Vec::new();
         let mut askers: Vec<Vec<Asker>> = Vec::new();
         let mut known = HashMap::new();
+        let mut runs = Vec::new();
         let mut rules: Vec<Rule> = Vec::with_capacity(sources.len());
         for source in sources {
             let refused = |reason: &str| Error::Rule { id: source.id.clone(), reason: reason.to_owned() };
             if kinds.iter().any(|k| k.id == source.id) {
                 return Err(refused("the id is taken"));
             }
-            if source.keywords.is_empty() || source.keywords.iter().any(String::is_empty) || source.offsets.is_empty() {
+            let none = source.keywords.is_empty() && source.run.is_none();
+            if none || source.keywords.iter().any(String::is_empty) || source.offsets.is_empty() {
                 return Err(refused("it has no keyword"));
+            }
+            if let Some(length) = source.run {
+                runs.push((length.max(2), rules.len()));
             }
             for keyword in &source.keywords {
                 let exact = (!source.ignore_case).then(|| keyword.as_bytes().to_vec());
@@ -119,7 +126,8 @@ impl KeywordRules {
             rules.push(compile(source, kinds.len() - 1)?);
         }
         let keywords = Keywords::new(&patterns);
-        Ok(Self { rules, keywords, askers })
+        runs.sort_unstable();
+        Ok(Self { rules, keywords, askers, runs })
     }
 
     /// Appends the hits in `bytes`, in no order; with `join` also those of tokens that were cut in two.
@@ -162,6 +170,15 @@ impl KeywordRules {
                 }
             }
         }
+        for (length, rule) in &self.runs {
+            let Some(rule) = self.rules.get(*rule) else { continue };
+            let mut state = Progress::default();
+            for start in Runs::new(bytes, *length) {
+                // The letter of an escape (`\n`) is no part of what follows it.
+                let escaped = start.checked_sub(1).and_then(|i| bytes.get(i)) == Some(&b'\\');
+                hits.extend(try_rule(rule, bytes, start + usize::from(escaped), &mut state));
+            }
+        }
         if join {
             views::split_words(bytes, |window, left, right| self.find_split(bytes, window, left, right, hits));
         }
@@ -191,6 +208,43 @@ impl KeywordRules {
 
     fn askers(&self, pattern: usize) -> &[Asker] {
         self.askers.get(pattern).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Where runs of letters, digits, `_`, `-` and `.` begin that are at least `length` bytes long.
+///
+/// A run that long has a byte at every so many of the text: only those are looked at first.
+struct Runs<'a> {
+    text: &'a [u8],
+    length: usize,
+    /// No run that was not told of begins before this.
+    at: usize,
+}
+
+impl<'a> Runs<'a> {
+    fn new(text: &'a [u8], length: usize) -> Self {
+        Self { text, length, at: 0 }
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let joins = |b: &u8| text::is_word(*b) || matches!(b, b'-' | b'.');
+        loop {
+            let probe = self.at + self.length - 1;
+            let window = self.text.get(self.at..=probe)?;
+            let tail = window.iter().rev().take_while(|b| joins(b)).count();
+            let start = probe + 1 - tail;
+            if tail < self.length {
+                self.at = start;
+                continue;
+            }
+            let rest = self.text.get(probe..).unwrap_or_default();
+            self.at = probe + rest.iter().position(|b| !joins(b)).unwrap_or(rest.len());
+            return Some(start);
+        }
     }
 }
 
