@@ -289,7 +289,7 @@ fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Op
     if let Some(block) = found.and_then(|m| find(part(bytes, m.start, m.whole), text::BLOCK.as_bytes())) {
         found = found.and_then(|m| match_at(rule, bytes, start, m.start + block));
     }
-    let hit = found.and_then(|m| accept(rule, bytes, start, m));
+    let hit = found.and_then(|m| accept(rule, bytes, start, m)).or_else(|| cut_short(rule, bytes, start));
     if hit.is_none() {
         state.failures = state.failures.saturating_add(1);
         // What was refused is not looked at again from each place within it.
@@ -308,6 +308,22 @@ fn try_joined(rule: &Rule, bytes: &[u8], start: usize, run_end: usize) -> Option
     let (start, end) = joined.view.span(hit.start, hit.end);
     let plain = Some(Zeroizing::new(part(token, hit.start, hit.end).to_vec()));
     Some(Hit { start, end, plain, ..hit })
+}
+
+/// A token of which only the beginning is shown, and an ellipsis says so.
+fn cut_short(rule: &Rule, bytes: &[u8], start: usize) -> Option<Hit> {
+    /// So much of it, after what everyone knows, is worth covering.
+    const TELLING: usize = 10;
+    let head = bytes.get(start..).filter(|_| rule.joins)?;
+    let public = rule.prefixes.iter().filter(|p| head.starts_with(p)).map(Vec::len).max().filter(|n| *n >= 3)?;
+    let run = head.iter().take(REACH).take_while(|b| text::is_word(**b) || **b == b'-').count();
+    let rest = part(head, run, run + 12);
+    let ellipsis = ["...", "\u{2026}", "***", "[truncated", "[...", "<truncated", "(truncated", "\u{2022}\u{2022}"];
+    let body = part(head, public, run);
+    let varied = body.iter().any(u8::is_ascii_digit) || body.iter().any(u8::is_ascii_uppercase);
+    let shown = body.len() >= TELLING && varied && !is_placeholder(body);
+    let told = shown && ellipsis.iter().any(|mark| rest.starts_with(mark.as_bytes()));
+    told.then(|| Hit { public, ..Hit::new(rule.kind, start, start + run) })
 }
 
 /// A match: the secret, and the end of all of it.

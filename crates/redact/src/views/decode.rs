@@ -11,7 +11,7 @@ const HEX_DIGITS: usize = 32;
 /// Shorter stretches of printable text than this (in bytes) within what was decoded are chance.
 const PRINTABLE: usize = 14;
 /// Lines of base64 that were wrapped are at least this long (in digits).
-const WRAPPED: usize = 48;
+const WRAPPED: usize = 16;
 
 /// What is told of: a text that stood encoded, and the bytes in which it did.
 type Each<'a> = dyn FnMut(&[u8], (usize, usize)) + 'a;
@@ -37,13 +37,15 @@ pub(crate) fn decoded(text: &[u8], each: &mut Each<'_>) {
         }
         // A list of bytes has no long run of digits.
         let list = run_start(text, at, probe, kind & DUMP != 0, DUMP);
-        if probe + 1 - list > stride {
-            at = dump(text, list, each);
+        at = if probe + 1 - list <= stride {
+            start.min(list)
+        } else if let Some(end) = dump(text, list, each) {
+            end
         } else {
-            at = start.min(list);
-        }
-        // What stands before the probe is too short; the next stretch may begin with it.
-        probe = (at + stride).max(probe + 1);
+            // Only its first byte is done with: a run of digits may begin with the next.
+            start.min(list + 1).max(at + 1)
+        };
+        probe = at + stride;
     }
 }
 
@@ -62,6 +64,7 @@ fn encoded(text: &[u8], start: usize, end: usize, each: &mut Each<'_>) -> usize 
     if run.len() < BASE64_DIGITS {
         return end;
     }
+    let padded = |end: usize| end + part(text, end, end + 2).iter().take_while(|b| **b == b'=').count();
     if run.len() >= HEX_DIGITS && run.iter().all(u8::is_ascii_hexdigit) {
         hexadecimal(run, (start, end), each);
         return end;
@@ -69,11 +72,11 @@ fn encoded(text: &[u8], start: usize, end: usize, each: &mut Each<'_>) -> usize 
     let lines = if run.len() >= WRAPPED { wrapped(text, start, end) } else { None };
     match lines {
         Some((digits, end)) => {
-            base64(&digits, (start, end), each);
+            base64(&digits, (start, padded(end)), each);
             end
         }
         None => {
-            base64(run, (start, end), each);
+            base64(run, (start, padded(end)), each);
             end
         }
     }
@@ -232,33 +235,80 @@ fn mostly_text(stretch: &[u8], ascii: usize) -> bool {
     ascii >= PRINTABLE && stretch.split(|b| !b.is_ascii()).any(|s| s.len() >= PRINTABLE)
 }
 
-/// Bytes written one by one (`67 68 70`, `0x67, 0x68`, `67:68`, `6768 705f`), the first of them at or after `from`; returns
-/// where the list ends.
-fn dump(text: &[u8], from: usize, each: &mut Each<'_>) -> usize {
-    let stretch = text.get(from..).unwrap_or_default();
-    let Some(first) = stretch.iter().position(u8::is_ascii_hexdigit) else { return text.len() };
-    let start = from + first;
+/// Bytes written one by one, the first of them at `from` or after what parts them: `67 68 70`, `0x67, 0x68`, `67:68`,
+/// `6768 705f`, `103, 104, 112`, or lines of a dump with their addresses and characters. Returns where the list ends, if it
+/// is one.
+fn dump(text: &[u8], from: usize, each: &mut Each<'_>) -> Option<usize> {
+    let parts = |b: &u8| matches!(b, b' ' | b',' | b':' | b'\n');
+    let start = from + text.get(from..)?.iter().take(64).position(|b| !parts(b))?;
+    hex_list(text, start, each).or_else(|| decimal_list(text, start, each))
+}
+
+fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
     let mut plain = Zeroizing::new(Vec::new());
     let (mut at, mut end) = (start, start);
     loop {
         if part(text, at, at + 2) == b"0x" {
             at += 2;
         }
-        let group = run_end(text, at, HEX);
+        let group = run_end(part(text, 0, at + 16), at, HEX);
         let digits = part(text, at, group);
         if !matches!(digits.len(), 2 | 4 | 8) || class(text.get(group).copied().unwrap_or_default()) & BASE64 != 0 {
             break;
         }
+        // An address at the beginning of the first line, and not a byte.
+        if digits.len() == 8 && plain.is_empty() && text.get(group) == Some(&b':') {
+            at = group + 1 + gap(text, group + 1);
+            continue;
+        }
         plain.extend(digits.chunks(2).map(pair));
         end = group;
-        let gap = part(text, group, group + 4).iter().take_while(|b| matches!(b, b' ' | b',' | b':' | b'\n')).count();
+        at = match gap(text, group) {
+            length @ 1..4 if !part(text, group, group + length).ends_with(b"  ") => group + length,
+            _ => match next_dump_line(text, group) {
+                Some(next) => next,
+                None => break,
+            },
+        };
+    }
+    listed(&plain, (start, end), each)
+}
+
+fn gap(text: &[u8], at: usize) -> usize {
+    part(text, at, at + 4).iter().take_while(|b| matches!(b, b' ' | b',' | b':' | b'\n')).count()
+}
+
+/// The first byte of the next line of a dump: after the characters of this one and the address of that.
+fn next_dump_line(text: &[u8], at: usize) -> Option<usize> {
+    let line = at + part(text, at, at + 64).iter().position(|b| *b == b'\n')? + 1;
+    let address = run_end(part(text, 0, line + 17), line, HEX);
+    let long = address - line;
+    let colon = usize::from(text.get(address) == Some(&b':'));
+    let spaces = part(text, address + colon, address + colon + 4).iter().take_while(|b| **b == b' ').count();
+    (matches!(long, 4..=16) && spaces > 0).then_some(address + colon + spaces)
+}
+
+fn decimal_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
+    let mut plain = Zeroizing::new(Vec::new());
+    let (mut at, mut end) = (start, start);
+    loop {
+        let digits = part(text, at, at + 4).iter().take_while(|b| b.is_ascii_digit()).count();
+        let number = str::from_utf8(part(text, at, at + digits)).ok().and_then(|n| n.parse::<u8>().ok());
+        let Some(byte) = number.filter(|_| digits >= 2) else { break };
+        plain.push(byte);
+        end = at + digits;
+        let gap = gap(text, end);
         if gap == 0 || gap == 4 {
             break;
         }
-        at = group + gap;
+        at = end + gap;
     }
-    if plain.len() >= PRINTABLE {
-        printable(&plain, (start, end), each);
-    }
-    end.max(start + 1)
+    listed(&plain, (start, end), each)
+}
+
+fn listed(plain: &[u8], span: (usize, usize), each: &mut Each<'_>) -> Option<usize> {
+    (plain.len() >= PRINTABLE).then(|| {
+        printable(plain, span, each);
+        span.1
+    })
 }

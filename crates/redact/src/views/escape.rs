@@ -8,7 +8,7 @@ pub(crate) struct Escape {
     pub(crate) says: char,
 }
 
-/// The escape that `text` begins with, if any: `\u0041`, `\u{41}`, `\x41`, `\101`, `\/`, `%41`, `&#65;`, `&#x41;`, `&amp;`.
+/// The escape that `text` begins with, if any: `\u0041`, `\u{41}`, `\x41`, `\101`, `\/`, `\_`, `%41`, `&#65;`, `&#x41;`, `&amp;`.
 ///
 /// Backslashes may be doubled, once for each string the string stands in.
 pub(crate) fn escape(text: &[u8]) -> Option<Escape> {
@@ -36,7 +36,8 @@ fn backslash(text: &[u8]) -> Option<Escape> {
         [b'u', rest @ ..] => (5, digits(rest.get(..4)?, 16)?),
         [b'U', rest @ ..] => (9, digits(rest.get(..8)?, 16)?),
         [b'x', rest @ ..] => (3, digits(rest.get(..2)?, 16)?),
-        [b'/', ..] => (1, u32::from(b'/')),
+        // JSON's solidus, and what Markdown would take for its own.
+        [mark @ (b'/' | b'_' | b'-'), ..] => (1, u32::from(*mark)),
         [b'0'..=b'1', ..] => (3, digits(rest.get(..3)?, 8)?),
         _ => return None,
     };

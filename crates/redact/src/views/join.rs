@@ -39,7 +39,7 @@ impl Joined {
 }
 
 /// A token whose length is not known is taken to go on in the next line only if this much of it stands in the first.
-const SHORTEST_LINE: usize = 16;
+const SHORTEST_LINE: usize = 12;
 /// Longest token that is put together, in bytes.
 const LONGEST: usize = 4096;
 /// Most pieces that are put together.
@@ -68,6 +68,8 @@ struct Glue {
     end: usize,
     /// A program puts the pieces together; else a line ended there.
     sure: bool,
+    /// They are two of a list.
+    lists: bool,
 }
 
 /// The token that begins at `start`, if it goes on after the end of a line or in the next string of a program. Its first
@@ -76,27 +78,39 @@ pub(crate) fn joined(text: &[u8], start: usize, mut end: usize) -> Option<Joined
     if end <= start || end - start > LONGEST {
         return None;
     }
+    end = before_soft_break(text, end);
+    let listed = part(text, start.saturating_sub(9), start).ends_with(b"concat!(\"");
     let mut builder = Builder::new(text, start);
     let mut pieces = vec![Piece { end: end - start, sure: true, plausible: true }];
+    let mut last_length = 0;
     while end - start < LONGEST && pieces.len() < MOST_PIECES {
         let Some(glue) = glue(text, end) else { break };
         let next = token_end(text, glue.end);
         let piece = part(text, glue.end, next);
         // A full stop ends a sentence.
-        let trimmed = piece.len() - piece.iter().rev().take_while(|b| **b == b'.').count();
-        if trimmed == 0 || piece.get(..4) == text.get(start..start + 4) {
+        let stops = piece.iter().rev().take_while(|b| **b == b'.').count();
+        if stops == piece.len() || piece.get(..4) == text.get(start..start + 4) {
             break;
         }
         builder.replace(end, glue.end, b"");
-        end = glue.end + trimmed;
+        end = before_soft_break(text, next - stops);
         builder.copy_to(end);
-        let plausible = goes_on(text, glue.end, end);
-        pieces.push(Piece { end: builder.view.bytes.len(), sure: glue.sure, plausible });
-        if trimmed < piece.len() {
+        // Lines that were cut at one width are parts of one thing.
+        let even = end - glue.end == last_length && !piece.contains(&b'=');
+        last_length = end - glue.end;
+        let plausible = even || goes_on(text, glue.end, end);
+        pieces.push(Piece { end: builder.view.bytes.len(), sure: glue.sure || (glue.lists && listed), plausible });
+        if stops > 0 {
             break;
         }
     }
     (pieces.len() > 1).then(|| Joined { view: builder.finish(end), pieces })
+}
+
+/// The end of a piece without the `=` of quoted-printable at the end of its line.
+fn before_soft_break(text: &[u8], end: usize) -> usize {
+    let soft = matches!(part(text, end.saturating_sub(2), end), [before, b'='] if *before != b'=');
+    end - usize::from(soft && matches!(text.get(end), Some(b'\n' | b'\r')))
 }
 
 /// Whether the first word of a line looks like the rest of a token.
@@ -118,19 +132,66 @@ fn goes_on(text: &[u8], start: usize, end: usize) -> bool {
 /// The glue that begins at `at`.
 fn glue(text: &[u8], at: usize) -> Option<Glue> {
     let limit = at + LONGEST_GLUE;
-    match text.get(at)? {
-        b'"' | b'\'' | b'`' => concatenation(text, at, limit),
-        b'\\' | b'\n' | b'\r' | b' ' | b'\t' => {
-            line_end(text, at).map(|end| Glue { end: line_start(text, end), sure: false })
+    let unsure = |end| Some(Glue { end, sure: false, lists: false });
+    match part(text, at, at + 2) {
+        // Nothing between two quotes, in a shell's word.
+        [b'"', b'"'] | [b'\'', b'\''] => Some(Glue { end: at + 2, sure: true, lists: false }),
+        [b'"' | b'\'' | b'`', ..] => concatenation(text, at, limit),
+        b"${" => empty_expression(text, at).map(|end| Glue { end, sure: true, lists: false }),
+        b"**" => unsure(at + 2),
+        [b'=', ..] => line_end(text, at + 1).and_then(|end| unsure(line_start(text, end))),
+        [b'<', ..] => tags(text, at).and_then(unsure),
+        [b'\\' | b'\n' | b'\r' | b' ' | b'\t' | b'|' | 0xe2, ..] => {
+            let end = line_end(text, at)?;
+            let start = line_start(text, end);
+            appended(text, start).map_or_else(|| unsure(start), |end| Some(Glue { end, sure: true, lists: false }))
         }
         _ => None,
     }
     .filter(|glue| glue.end <= limit && text.get(glue.end).is_some_and(|b| in_token(*b)))
 }
 
-/// The end of a line, as it is or escaped, after white space and a shell's backslash.
+/// `${""}` in a template.
+fn empty_expression(text: &[u8], at: usize) -> Option<usize> {
+    matches!(part(text, at, at + 5), b"${\"\"}" | b"${''}").then_some(at + 5)
+}
+
+/// Tags of HTML that part nothing on the page: `<br>`, `<wbr>`, `</span><span class="x">`.
+fn tags(text: &[u8], mut at: usize) -> Option<usize> {
+    for _ in 0..4 {
+        if text.get(at) != Some(&b'<') {
+            return Some(at);
+        }
+        let tag = part(text, at, at + 48);
+        let name = tag.get(1).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'/');
+        let end = tag.iter().position(|b| *b == b'>').filter(|_| name)?;
+        at += end + 1;
+    }
+    Some(at)
+}
+
+/// `K+=` before the rest of a value, with or without a quote.
+fn appended(text: &[u8], at: usize) -> Option<usize> {
+    let name = part(text, at, at + 32).iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let mut end = at + name + spaces(text, at + name);
+    if name == 0 || part(text, end, end + 2) != b"+=" {
+        return None;
+    }
+    end += 2;
+    end += spaces(text, end);
+    Some(end + usize::from(matches!(text.get(end), Some(b'"' | b'\''))))
+}
+
+/// The end of a line, as it is or escaped, after white space, the border of a table and a shell's backslash.
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
-    let at = at + spaces(text, at);
+    let mut at = at + spaces(text, at);
+    let border = match part(text, at, at + 3) {
+        [b'|', ..] => 1,
+        [0xe2, 0x94, 0x82] => 3,
+        _ => 0,
+    };
+    at += border;
+    at += spaces(text, at);
     let rest = part(text, at, at + 4);
     Some(match rest {
         [b'\n', ..] => at + 1,
@@ -182,18 +243,30 @@ fn line_start(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// `" + "`, `' . '`, `" .. "`, `" & "`, `" ++ "`, `" <> "`, `" "` of strings that follow each other, over lines too.
+/// `" + "`, `' . '`, `" .. "`, `" & "`, `" ++ "`, `" <> "`, `" "` of strings that follow each other, over lines too; `", "` of
+/// a list that may be joined; `"` and `K+="` in the next line.
 fn concatenation(text: &[u8], at: usize, limit: usize) -> Option<Glue> {
     let mut end = at + 1;
     let mut operator = 0;
     let mut lines = 0;
+    let mut lists = false;
     while end < limit {
         match text.get(end)? {
             b' ' | b'\t' | b'\r' => {}
-            b'\n' => lines += 1,
+            b'\n' => {
+                lines += 1;
+                let next = end + 1 + spaces(text, end + 1);
+                if let Some(end) = appended(text, next) {
+                    return Some(Glue { end, sure: true, lists: false });
+                }
+            }
+            b',' if operator == 0 => {
+                operator = 2;
+                lists = true;
+            }
             b'+' | b'.' | b'&' | b'<' | b'>' | b'|' | b'~' if operator < 2 => operator += 1,
             b'\\' if matches!(text.get(end + 1), Some(b'\n' | b'\r')) => {}
-            b'"' | b'\'' | b'`' => return (end > at + 1).then_some(Glue { end: end + 1, sure: true }),
+            b'"' | b'\'' | b'`' => return Some(Glue { end: end + 1, sure: !lists, lists }),
             // Letters that say what kind of string it is.
             b'f' | b'r' | b'b' | b'u' | b'@' | b'$' | b'L' if matches!(text.get(end + 1), Some(b'"' | b'\'')) => {}
             _ => return None,

@@ -1,4 +1,5 @@
 //! What each view makes of a text, and the way back.
+#![allow(clippy::string_slice, reason = "tests fail loudly")]
 
 use proptest::prelude::*;
 
@@ -158,6 +159,8 @@ fn hexadecimal_is_decoded_however_it_is_written() {
         format!("[0x{}]", pairs.join(",0x")),
         pairs.chunks(2).map(<[String]>::concat).collect::<Vec<_>>().join(" "),
         format!("a {}", pairs.concat()),
+        secret.bytes().map(|b| b.to_string()).collect::<Vec<_>>().join(", "),
+        format!("00000000: {}  words in \n00000010: {}  numbers", pairs[..8].join(" "), pairs[8..].join(" ")),
     ] {
         assert!(plain(&text).iter().any(|(p, _)| p.contains(secret)), "{text}");
     }
@@ -186,6 +189,13 @@ fn a_token_of_known_length_is_put_together_over_lines() {
         "abc_01234\n> 56789\n> x",
         "abc_01234\\n56789\\n",
         "abc_0\n12\n34\n56789.",
+        "abc_01234<br>56789",
+        "abc_01234</span><span class=\"x\">56789",
+        "abc_01234 |\n| 56789 |",
+        "abc_01234 │\n│ 56789 │",
+        "abc_01234=\n56789",
+        "abc_01**234567**89",
+        "abc_01234\", \"56789\"",
         "abc_01234\n| 56789 |",
         "abc_01234\n 12: 56789",
         "abc_01234\n+56789",
