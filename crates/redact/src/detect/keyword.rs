@@ -289,7 +289,10 @@ fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Op
     if let Some(block) = found.and_then(|m| find(part(bytes, m.start, m.whole), text::BLOCK.as_bytes())) {
         found = found.and_then(|m| match_at(rule, bytes, start, m.start + block));
     }
-    let hit = found.and_then(|m| accept(rule, bytes, start, m)).or_else(|| cut_short(rule, bytes, start));
+    let mut hit = found.and_then(|m| accept(rule, bytes, start, m));
+    if hit.is_none() && state.failures < PATIENCE {
+        hit = cut_short(rule, bytes, start);
+    }
     if hit.is_none() {
         state.failures = state.failures.saturating_add(1);
         // What was refused is not looked at again from each place within it.
@@ -316,7 +319,8 @@ fn cut_short(rule: &Rule, bytes: &[u8], start: usize) -> Option<Hit> {
     const TELLING: usize = 10;
     let head = bytes.get(start..).filter(|_| rule.joins)?;
     let public = rule.prefixes.iter().filter(|p| head.starts_with(p)).map(Vec::len).max().filter(|n| *n >= 3)?;
-    let run = head.iter().take(REACH).take_while(|b| text::is_word(**b) || **b == b'-').count();
+    // What is longer matched as it is.
+    let run = head.iter().take(256).take_while(|b| text::is_word(**b) || **b == b'-').count();
     let rest = part(head, run, run + 12);
     let ellipsis = ["...", "\u{2026}", "***", "[truncated", "[...", "<truncated", "(truncated", "\u{2022}\u{2022}"];
     let body = part(head, public, run);
