@@ -229,7 +229,7 @@ fn a_secret_split_across_the_lines_of_one_text_is_still_found() {
         for at in [20, 30] {
             let said = format!("echo {}{wrap}{}", &token[..at], &token[at..]);
             let reviewed = told(&draft(&["Go on.", &said]), &[]);
-            let shown: String = texts(&reviewed)[1].chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+            let shown: String = texts(&reviewed)[1].chars().filter(char::is_ascii_alphanumeric).collect();
             hides(&format!("a text wrapped by {wrap:?} at {at}"), &shown, &[&token_body]);
         }
     }

@@ -89,7 +89,10 @@ pub(crate) fn joined(text: &[u8], start: usize, mut end: usize) -> Option<Joined
         let piece = part(text, glue.end, next);
         // A full stop ends a sentence.
         let stops = piece.iter().rev().take_while(|b| **b == b'.').count();
-        if stops == piece.len() || piece.get(..4) == text.get(start..start + 4) {
+        if (glue.lists && !ends_item(text, next))
+            || stops == piece.len()
+            || piece.get(..4) == text.get(start..start + 4)
+        {
             break;
         }
         builder.replace(end, glue.end, b"");
@@ -98,13 +101,19 @@ pub(crate) fn joined(text: &[u8], start: usize, mut end: usize) -> Option<Joined
         // Lines that were cut at one width are parts of one thing.
         let even = end - glue.end == last_length && !piece.contains(&b'=');
         last_length = end - glue.end;
-        let plausible = even || goes_on(text, glue.end, end);
+        let plausible = !glue.lists && (even || goes_on(text, glue.end, end));
         pieces.push(Piece { end: builder.view.bytes.len(), sure: glue.sure || (glue.lists && listed), plausible });
         if stops > 0 {
             break;
         }
     }
     (pieces.len() > 1).then(|| Joined { view: builder.finish(end), pieces })
+}
+
+/// Whether an item of a list ends at `at`, and not the name of a value.
+fn ends_item(text: &[u8], at: usize) -> bool {
+    let after = at + 1 + spaces(text, at + 1);
+    matches!(text.get(at), Some(b'"' | b'\'' | b'`')) && matches!(text.get(after), Some(b',' | b']' | b')' | b'\n'))
 }
 
 /// The end of a piece without the `=` of quoted-printable at the end of its line.
