@@ -169,6 +169,7 @@ fn what_only_looks_like_an_address_is_not_found() {
         "trailing.@halvorsen.com",
         "a@-halvorsen.com",
         "a@halvorsen..com",
+        "chacha20-poly1305@openssh.com",
         "foo@bar.com test@test.com",
         "kim@server:~$",
     ]);
@@ -207,6 +208,7 @@ fn phone_numbers_are_found_by_their_shape_or_a_word() {
         "phone_id: 4158675309",
         "v1.2.3+20260102",
         "+10.123456789",
+        "from +262142-12-31 on",
         "tel 000000000",
         "@@ -123456,7 +123456,8 @@",
     ]);

@@ -99,6 +99,8 @@ fn is_service(name: &str, domain: &str) -> bool {
     listed(SERVICES, name)
         || ["noreply", "no-reply", "donotreply"].iter().any(|word| name.ends_with(word))
         || domain.contains("noreply.")
+        // Names of algorithms in SSH (RFC 4251 section 6).
+        || matches!(domain, "openssh.com" | "libssh.org")
         // A key of a repository host: `org-1234@github.com:…`.
         || (name.starts_with("org-") && domain == "github.com")
 }

@@ -118,8 +118,15 @@ pub(super) fn at(text: &[u8], start: usize, end: usize, contexts: &Contexts) -> 
     {
         return Some(span);
     }
+    let may_begin_phone = phone::may_begin(text, start, end);
+    // Most numbers are short and stand alone.
+    let goes_on = matches!(byte(text, end), Some(b' ' | b'-' | b'.' | b'/'))
+        && byte(text, end + 1).is_some_and(|b| b.is_ascii_digit());
+    if end - start < 5 && !goes_on && !may_begin_phone {
+        return None;
+    }
     let groups = Groups::read(text, start);
-    if groups.total() < 5 && !phone::may_begin(text, start, end) {
+    if groups.total() < 5 && !may_begin_phone {
         return None;
     }
     if let Some(span) = network::v4(text, &groups, contexts) {

@@ -85,11 +85,13 @@ pub(super) fn international(text: &[u8], digit: usize, contexts: &Contexts) -> O
         _ => (9..=MOST_DIGITS).contains(&digits.len()),
     };
     let decimal = number.groups.len() == 2 && number.dots_only;
+    // A year beyond four digits has a sign (ISO 8601).
+    let date = matches!(number.groups.as_slice(), [year, 2, 2] if *year >= 4);
     // A line that a patch adds begins with a plus sign too.
     let begins_line = matches!(lead, None | Some(b'\n'));
     let spelled = number.groups.len() > 1 && number.groups.first().is_some_and(|first| *first <= 3);
     let likely = !begins_line || spelled || contexts.before(text, plus).names(Topic::Phone);
-    (plausible && !decimal && likely && ends(text, number.end) && !all_same(digits)).then_some(Span {
+    (plausible && !decimal && !date && likely && ends(text, number.end) && !all_same(digits)).then_some(Span {
         what: What::Phone,
         start: plus,
         end: number.end,
