@@ -143,17 +143,30 @@ fn character(text: &[u8], at: usize, follows_change: bool) -> (Option<([u8; 4], 
     let in_token = |b: Option<&u8>| b.is_some_and(u8::is_ascii_graphic);
     let letter = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let before = at.checked_sub(1).and_then(|i| text.get(i));
-    let after = rest.get(length);
     let as_is = |byte: u8| Some(([byte, 0, 0, 0], 1));
     let change = match looks(c) {
         None => None,
         // Between other characters beyond ASCII (in emoji, in Persian) it is as it should be.
         Some(Looks::LikeNothing) => (in_token(before) || follows_change).then_some(([0; 4], 0)),
         Some(Looks::Like(byte)) => as_is(byte),
-        Some(Looks::LikeBeside(byte)) if letter(before) || letter(after) || follows_change => as_is(byte),
+        Some(Looks::LikeBeside(byte)) if letter(before) || follows_change || leads_to_letter(rest) => as_is(byte),
         Some(Looks::LikeBeside(_)) => None,
     };
     (change, length)
+}
+
+/// Whether look-alikes lead on to a letter of ASCII: then they are of its word.
+fn leads_to_letter(text: &[u8]) -> bool {
+    let mut at = 0;
+    for _ in 0..8 {
+        let Some(c) = first_char(text.get(at..).unwrap_or_default()) else { return false };
+        match (c.is_ascii(), looks(c)) {
+            (true, _) => return c.is_ascii_alphanumeric() || c == '_',
+            (false, Some(Looks::LikeBeside(_))) => at += c.len_utf8(),
+            (false, _) => return false,
+        }
+    }
+    false
 }
 
 fn first_char(bytes: &[u8]) -> Option<char> {

@@ -247,6 +247,7 @@ fn dump(text: &[u8], from: usize, each: &mut Each<'_>) -> Option<usize> {
 fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
     let mut plain = Zeroizing::new(Vec::new());
     let (mut at, mut end) = (start, start);
+    let mut lines = false;
     loop {
         if part(text, at, at + 2) == b"0x" {
             at += 2;
@@ -259,6 +260,7 @@ fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
         // An address at the beginning of the first line, and not a byte.
         if digits.len() == 8 && plain.is_empty() && text.get(group) == Some(&b':') {
             at = group + 1 + gap(text, group + 1);
+            lines = true;
             continue;
         }
         plain.extend(digits.chunks(2).map(pair));
@@ -266,12 +268,23 @@ fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
         at = match gap(text, group) {
             length @ 1..4 if !part(text, group, group + length).ends_with(b"  ") => group + length,
             _ => match next_dump_line(text, group) {
-                Some(next) => next,
+                Some(next) => {
+                    lines = true;
+                    next
+                }
                 None => break,
             },
         };
     }
-    listed(&plain, (start, end), each)
+    let span = if lines { whole_lines(text, start, end) } else { (start, end) };
+    listed(&plain, span, each)
+}
+
+/// A dump shows the characters too, beside the numbers.
+fn whole_lines(text: &[u8], start: usize, end: usize) -> (usize, usize) {
+    let before = part(text, start.saturating_sub(24), start).iter().rev().take_while(|b| **b != b'\n').count();
+    let after = part(text, end, end + 64).iter().take_while(|b| **b != b'\n').count();
+    (start - before, end + after)
 }
 
 fn gap(text: &[u8], at: usize) -> usize {

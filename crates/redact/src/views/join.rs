@@ -33,13 +33,25 @@ impl Joined {
             return Some(whole.end);
         }
         let fixed = !lengths.is_empty();
-        let belongs = |p: &&Piece| p.sure || (!fixed && p.plausible && first.end >= SHORTEST_LINE);
-        rest.iter().take_while(belongs).last().map(|p| p.end)
+        let mut end = None;
+        let mut before = first.end;
+        for piece in rest {
+            let length = piece.end - before;
+            let shown = first.end >= SHORTEST_LINE || length >= LONG_PIECE;
+            if !(piece.sure || (!fixed && piece.plausible && shown)) {
+                break;
+            }
+            before = piece.end;
+            end = Some(piece.end);
+        }
+        end
     }
 }
 
 /// A token whose length is not known is taken to go on in the next line only if this much of it stands in the first.
 const SHORTEST_LINE: usize = 12;
+/// Or this much of it in the next.
+const LONG_PIECE: usize = 16;
 /// Longest token that is put together, in bytes.
 const LONGEST: usize = 4096;
 /// Most pieces that are put together.
@@ -127,7 +139,7 @@ fn goes_on(text: &[u8], start: usize, end: usize) -> bool {
     let piece = part(text, start, end);
     let closes = match part(text, end, end + 2) {
         [] => true,
-        [b' ' | b'\t', next] => matches!(next, b'|' | b'+' | b'\\' | b'"' | b'\'' | b'\n' | b'\r' | b'#'),
+        [b' ' | b'\t', next] => matches!(next, b'|' | b'+' | b'\\' | b'"' | b'\'' | b'\n' | b'\r' | b'#' | 0xe2),
         [first, ..] => !first.is_ascii_alphanumeric() && !matches!(first, b'(' | b'[' | b'{' | b':'),
     };
     let assigns =
