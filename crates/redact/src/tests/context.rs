@@ -8,10 +8,12 @@ const FOLLOWING: [&str; 30] = [
     "</b>", "\u{2026}", "...", "?", "!", "<", "\u{201d}", "\u{a0}", "\u{3002}", "",
 ];
 
+/// Whether a rule finds all of it: what names and randomness say does not depend on rules.
 fn covers(engine: &Engine, text: &str, secret: (usize, usize)) -> bool {
     let mut hits = Vec::new();
     engine.detect(text.as_bytes(), &mut hits);
-    hits.iter().any(|h| h.start <= secret.0 && secret.1 <= h.end)
+    let of_rule = |kind| engine.kind(kind).is_some_and(|k| matches!(k.tier, Tier::B | Tier::C));
+    hits.iter().any(|h| of_rule(h.kind) && h.start <= secret.0 && secret.1 <= h.end)
 }
 
 /// The samples whose secret is found by what stands before it, with the text cut after the secret.
