@@ -110,7 +110,8 @@ impl Covers {
         });
     }
 
-    fn find_as_it_is(&self, text: &[u8], spans: &mut Vec<Span>) {
+    /// The same in the text as it is alone.
+    pub(crate) fn find_as_it_is(&self, text: &[u8], spans: &mut Vec<Span>) {
         if text.is_empty() {
             return;
         }

@@ -8,7 +8,7 @@
 //! | `tier` | see [`Tier`] |
 //! | `pattern` | where a match begins is known, so it stands for an anchored expression on bytes, Unicode off; its first group, or else all of it, is the secret; `<assign>` stands for what may stand between a name and its value, `<key>` for what may stand between a provider's name and the value of a key of its own, `<uuid>` for a UUID |
 //! | `keywords` | the pattern is tried only where one of these stands; `ignore_case` says that case does not matter |
-//! | `run` | instead of keywords: the pattern is tried where a run of at least so many letters, digits, `_`, `-` and `.` begins |
+//! | `run` | the pattern is tried where a run of at least so many letters, digits, `_`, `-` and `.` begins, and with one of the keywords if there are any: for keywords that stand everywhere |
 //! | `offsets` | bytes from the start of the match to the keyword; `[0]` where not given |
 //! | `left` | the match must not continue a word to its left (default); `right`: nor the value to its right |
 //! | `extend` | the span runs on to the end of the token (default), so that no tail is left beyond a fixed length |

@@ -35,9 +35,7 @@ fn canaries() -> Vec<Canary> {
     let base64 = encode_base64(format!("token={token}").as_bytes());
     let block = ["-----BEGIN PRIV", "ATE KEY-----\n", &"Q7xZ".repeat(16), "\n-----END PRIV", "ATE KEY-----"].concat();
     let canary = |tier, what, text: String, secret: &str| Canary { tier, what, text, secret: secret.to_owned() };
-    let own = own_secret();
     let mut all = vec![
-        canary(Tier::A, "an own secret", format!("it is {own}."), &own),
         canary(Tier::B, "a token", format!("export X={token}, and"), &token),
         canary(Tier::B, "a token in base64", format!("output: {base64}"), &base64),
         canary(Tier::C, "a key block", format!("cat key\n{block}\n$"), &"Q7xZ".repeat(16)),
@@ -55,11 +53,6 @@ fn canaries() -> Vec<Canary> {
     all
 }
 
-/// The secret that every engine holds as if it were the person's own.
-pub(crate) fn own_secret() -> String {
-    ["canary", "/own", "/7f3kQ9"].concat()
-}
-
 impl Engine {
     /// Takes canaries of all tiers through scanning, deciding, sealing and the last gate. A matter of milliseconds.
     ///
@@ -68,21 +61,29 @@ impl Engine {
     pub fn self_test(&self) -> Result<SelfTest, Error> {
         let canaries = canaries();
         self.try_on(&canaries)?;
-        // The person's own patterns cannot be tried on what they would find; the way they take can.
-        let pattern = Self::builder().deny("canary-[0-9]{4}").build_from(rules::canary_rules()?)?;
-        let denied = Canary {
-            tier: Tier::G,
-            what: "a denied pattern",
-            text: "a canary-0815 sings".to_owned(),
-            secret: "canary-0815".to_owned(),
-        };
-        pattern.try_on(&[denied])?;
-        let told = canaries.iter().map(|c| (c.tier, c.what)).chain([(Tier::G, "a denied pattern")]);
+        // The person's own secrets and patterns cannot be tried on what they would find; the way they take can.
+        let own = ["canary", "/own", "/7f3kQ9"].concat();
+        let person = Self::builder()
+            .own_secrets([OwnSecret::new("the self-test", "canary", own.clone())])
+            .deny("canary-[0-9]{4}")
+            .build_from(rules::canary_rules()?)?;
+        let persons = [
+            Canary { tier: Tier::A, what: "an own secret", text: format!("it is {own}."), secret: own },
+            Canary {
+                tier: Tier::G,
+                what: "a denied pattern",
+                text: "a canary-0815 sings".to_owned(),
+                secret: "canary-0815".to_owned(),
+            },
+        ];
+        person.try_on(&persons)?;
+        let mut told: Vec<_> = canaries.iter().chain(&persons).map(|c| (c.tier, c.what)).collect();
+        told.sort_by_key(|(tier, _)| *tier);
         Ok(SelfTest {
             engine: ENGINE_VERSION,
             rules_hash: self.rules_hash().to_owned(),
             rules: self.rule_count(),
-            canaries: told.collect(),
+            canaries: told,
         })
     }
 
@@ -135,8 +136,4 @@ fn draft(canaries: &[Canary]) -> Draft {
 fn encode_base64(bytes: &[u8]) -> String {
     let digits = crate::base64::core(bytes, 0, crate::base64::Alphabet::Standard);
     String::from_utf8_lossy(&digits).into_owned()
-}
-
-pub(crate) fn canary_own_secret() -> OwnSecret {
-    OwnSecret::new("the self-test", "canary", own_secret())
 }

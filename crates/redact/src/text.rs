@@ -18,6 +18,24 @@ pub(crate) fn part(bytes: &[u8], start: usize, end: usize) -> &[u8] {
     bytes.get(start..end.min(bytes.len())).unwrap_or_default()
 }
 
+/// Where the next byte stands, at `from` or after it, of which `is` holds. For bytes that are rare: many are looked at
+/// together, so that comparing them costs next to nothing.
+#[inline]
+pub(crate) fn next_byte(text: &[u8], from: usize, is: impl Fn(u8) -> bool) -> Option<usize> {
+    const CHUNK: usize = 32;
+    let mut at = from;
+    let mut rest = text.get(from..)?;
+    while let Some((chunk, after)) = rest.split_first_chunk::<CHUNK>() {
+        // No early way out: the whole chunk is one comparison of vectors.
+        if chunk.iter().fold(false, |any, b| any | is(*b)) {
+            break;
+        }
+        at += CHUNK;
+        rest = after;
+    }
+    rest.iter().position(|b| is(*b)).map(|found| at + found)
+}
+
 /// The text `start..end`, or nothing.
 pub(crate) fn str_part(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()

@@ -102,7 +102,7 @@ impl KeywordRules {
             if let Some(length) = source.run {
                 runs.push((length.max(2), rules.len()));
             }
-            for keyword in &source.keywords {
+            for keyword in source.keywords.iter().filter(|_| source.run.is_none()) {
                 let exact = (!source.ignore_case).then(|| keyword.as_bytes().to_vec());
                 let asker = Asker { rule: rules.len(), exact };
                 let folded = keyword.to_ascii_lowercase();
@@ -176,7 +176,11 @@ impl KeywordRules {
             for start in Runs::new(bytes, *length) {
                 // The letter of an escape (`\n`) is no part of what follows it.
                 let escaped = start.checked_sub(1).and_then(|i| bytes.get(i)) == Some(&b'\\');
-                hits.extend(try_rule(rule, bytes, start + usize::from(escaped), &mut state));
+                let start = start + usize::from(escaped);
+                let head = bytes.get(start..).unwrap_or_default();
+                if rule.prefixes.is_empty() || rule.prefixes.iter().any(|p| head.starts_with(p)) {
+                    hits.extend(try_rule(rule, bytes, start, &mut state));
+                }
             }
         }
         if join {

@@ -1,11 +1,11 @@
 //! Many words in one pass, whatever their case.
 //!
 //! A text is full of bytes and poor in keywords, so most of the time goes into seeing that none stands here. The rarest three
-//! bytes of a word are its anchor; fifteen bits of a hash of every three bytes of the text say whether they may be one. An
+//! bytes of a word are its anchor; eighteen bits of a hash of every three bytes of the text say whether they may be one. An
 //! automaton of several hundred words costs three times as much a byte.
 
 /// Bits of the hash: the table of all of them fits into the fastest cache.
-const HASH_BITS: u32 = 15;
+const HASH_BITS: u32 = 18;
 const HASHES: usize = 1 << HASH_BITS;
 const ANCHOR: usize = 3;
 
@@ -21,10 +21,10 @@ pub(crate) struct Keywords {
 
 /// Words that are found by `N` bytes of them.
 struct Anchored<const N: usize> {
-    /// By hash: whether an anchor has it.
-    likely: Box<[bool; HASHES]>,
+    /// One bit for each hash that an anchor has.
+    likely: Box<[u64; HASHES / 64]>,
     /// By hash: its place in `buckets`.
-    bucket_of: Box<[u16; HASHES]>,
+    bucket_of: Vec<u16>,
     buckets: Vec<Vec<Word>>,
 }
 
@@ -95,16 +95,16 @@ impl Keywords {
 
 impl<const N: usize> Anchored<N> {
     fn new() -> Self {
-        Self { likely: Box::new([false; HASHES]), bucket_of: Box::new([0; HASHES]), buckets: Vec::new() }
+        Self { likely: Box::new([0; HASHES / 64]), bucket_of: vec![0; HASHES], buckets: Vec::new() }
     }
 
     fn add(&mut self, bytes: Vec<u8>, index: usize) {
         let anchors = bytes.windows(N).enumerate();
         let Some((offset, anchor)) = anchors.min_by_key(|(_, anchor)| frequency(anchor)) else { return };
         let hash = hash(number(anchor));
-        let (Some(likely), Some(bucket)) = (self.likely.get_mut(hash), self.bucket_of.get_mut(hash)) else { return };
-        if !*likely {
-            *likely = true;
+        let (Some(bits), Some(bucket)) = (self.likely.get_mut(hash / 64), self.bucket_of.get_mut(hash)) else { return };
+        if *bits >> (hash % 64) & 1 == 0 {
+            *bits |= 1 << (hash % 64);
             // There are not more buckets than hashes.
             *bucket = u16::try_from(self.buckets.len()).unwrap_or(u16::MAX);
             self.buckets.push(Vec::new());
@@ -117,7 +117,7 @@ impl<const N: usize> Anchored<N> {
     #[inline]
     fn propose(&self, text: &[u8], at: usize, block: u32, hits: &mut Vec<KeywordHit>) {
         let hash = hash(block);
-        if self.likely.get(hash).copied().unwrap_or_default() {
+        if self.likely.get(hash / 64).is_some_and(|bits| bits >> (hash % 64) & 1 == 1) {
             self.verify(text, at, hash, hits);
         }
     }

@@ -37,8 +37,12 @@ impl Known {
 
     /// Appends the hits in `text`, in no order.
     pub(crate) fn find(&self, text: &[u8], hits: &mut Vec<Hit>) {
+        if self.0.is_empty() {
+            return;
+        }
         let mut spans = Vec::new();
-        self.0.find(text, &mut spans);
+        // The engine looks at the other views of a text by itself.
+        self.0.find_as_it_is(text, &mut spans);
         hits.extend(spans.iter().filter_map(|s| Some(Hit::new(s.rule?, s.start, s.end))));
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     Error, Tier,
     engine::{Kind, definition},
     known::Person,
+    text::next_byte,
 };
 
 const OWN_HOME: &str = "own-home";
@@ -159,8 +160,7 @@ struct Span {
 
 /// The next digit or `@`.
 fn next_place(text: &[u8], from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    rest.iter().position(|b| b.is_ascii_digit() || *b == b'@').map(|at| from + at)
+    next_byte(text, from, |b| (b.is_ascii_digit()) | (b == b'@'))
 }
 
 /// The byte before `at`.

@@ -6,6 +6,7 @@ use super::{
     escape::escape,
     fold::{Looks, looks},
 };
+use crate::text::next_byte;
 
 /// How much of the text around a change is looked at: context of a name before a value, and the length of long tokens.
 const MARGIN: usize = 2048;
@@ -64,26 +65,6 @@ fn region(text: &[u8], changes: &[Found]) -> Region {
     Region { clean: clean.finish(end), apart: apart.map(|a| a.finish(end)) }
 }
 
-/// Bytes that may begin something that reads otherwise.
-#[expect(clippy::indexing_slicing, reason = "every index is below 256")]
-const fn triggers() -> [bool; 256] {
-    let mut table = [false; 256];
-    let mut byte = 0x80;
-    while byte < 256 {
-        table[byte] = true;
-        byte += 1;
-    }
-    table[0x1b] = true;
-    table[0x08] = true;
-    table[0] = true;
-    table[b'\\' as usize] = true;
-    table[b'%' as usize] = true;
-    table[b'&' as usize] = true;
-    table
-}
-
-static TRIGGERS: [bool; 256] = triggers();
-
 fn next_change(text: &[u8], mut at: usize, before: Option<&Found>) -> Option<Found> {
     loop {
         at = next_trigger(text, at)?;
@@ -106,27 +87,9 @@ fn next_change(text: &[u8], mut at: usize, before: Option<&Found>) -> Option<Fou
 }
 
 /// Where the next byte stands that may begin something that reads otherwise.
-fn next_trigger(text: &[u8], mut at: usize) -> Option<usize> {
-    const CHUNK: usize = 32;
-    loop {
-        let rest = text.get(at..)?;
-        // Most of the text has none: many bytes are looked at together.
-        if let Some(chunk) = rest.first_chunk::<CHUNK>() {
-            let any = |any: bool, b: &u8| {
-                any | (*b >= 0x80) | (*b == b'\\') | (*b == b'%') | (*b == b'&') | (*b < b'\t') | (*b == 0x1b)
-            };
-            if !chunk.iter().fold(false, any) {
-                at += CHUNK;
-                continue;
-            }
-        }
-        let found = rest.iter().take(CHUNK).position(|b| TRIGGERS.get(usize::from(*b)).copied().unwrap_or_default());
-        match found {
-            Some(found) => return Some(at + found),
-            None if rest.len() <= CHUNK => return None,
-            None => at += CHUNK,
-        }
-    }
+fn next_trigger(text: &[u8], from: usize) -> Option<usize> {
+    let begins = |b: u8| (b >= 0x80) | (b == b'\\') | (b == b'%') | (b == b'&') | (b == 0x1b) | (b == 0) | (b == 8);
+    next_byte(text, from, begins)
 }
 
 fn utf8(c: char) -> Option<([u8; 4], usize)> {

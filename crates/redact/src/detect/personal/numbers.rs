@@ -155,5 +155,7 @@ fn joined(text: &[u8], start: usize, end: usize, contexts: &Contexts) -> Option<
     if letters > 2 || end - start < 2 || joins(before(text, start - letters)) {
         return None;
     }
-    payment::iban(text, start).or_else(|| identity::lettered(text, start - letters, start, contexts))
+    let country = letters == 2 && text.get(start - 2..start).is_some_and(|c| c.iter().all(u8::is_ascii_uppercase));
+    let account = if country { payment::iban(text, start) } else { None };
+    account.or_else(|| identity::lettered(text, start - letters, start, contexts))
 }
