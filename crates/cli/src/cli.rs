@@ -124,6 +124,17 @@ pub struct Show {
     pub branch: Option<String>,
 }
 
+/// What to look for besides the rules that come with onrecord.
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// Use the rules in this file too, of onrecord's or gitleaks' format; can be given several times
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+    /// Let nothing pass that this regular expression matches; can be given several times
+    #[arg(long, value_name = "PATTERN", value_parser = NonEmptyStringValueParser::new())]
+    pub deny: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub struct Scan {
     /// A file, a session id or the start of one, an onrecord link, or - for standard input
@@ -132,6 +143,8 @@ pub struct Scan {
     /// The agent that wrote it, where its content does not tell
     #[arg(long, value_parser = harness, value_name = "HARNESS")]
     pub harness: Option<Harness>,
+    #[command(flatten)]
+    pub rules: RulesArgs,
     /// List where your own secrets are collected from, and how many; never what they are
     #[arg(long)]
     pub sources: bool,
@@ -174,6 +187,8 @@ impl From<HomeArg> for Option<HomeStyle> {
 pub struct Decide {
     #[command(flatten)]
     pub session: SessionArg,
+    #[command(flatten)]
+    pub rules: RulesArgs,
     /// Hold these turns back, e.g. 3,7-9
     #[arg(long, value_name = "TURNS")]
     pub withhold: Option<crate::commands::decide::Turns>,
@@ -183,11 +198,23 @@ pub struct Decide {
     /// Cover this text wherever it stands
     #[arg(long, value_name = "TEXT")]
     pub cover: Vec<String>,
+    /// Cover everything in the conversation that this regular expression matches now
+    #[arg(long, value_name = "REGEX", value_parser = NonEmptyStringValueParser::new())]
+    pub cover_pattern: Vec<String>,
+    /// Hold back every turn with a finding of this rule or tier
+    #[arg(long, value_name = "RULE")]
+    pub withhold_turns_with: Vec<String>,
+    /// No longer cover a finding, by its number, or a word, by the name that `decide` lists
+    #[arg(long, value_name = "ID")]
+    pub uncover: Vec<String>,
+    /// Forget what was decided about the finding with this number
+    #[arg(long, value_name = "ID")]
+    pub reopen: Vec<u32>,
     /// Cover everything that `scan` found and that is not decided yet
     #[arg(long)]
     pub cover_findings: bool,
     /// Let the finding with this number stand
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "ID")]
     pub allow: Vec<u32>,
     /// Why it may stand
     #[arg(long, value_name = "WHY", requires = "allow")]
@@ -235,6 +262,8 @@ pub struct Preview {
     #[command(flatten)]
     pub session: SessionArg,
     #[command(flatten)]
+    pub rules: RulesArgs,
+    #[command(flatten)]
     pub to: Where,
     /// The folder to write to; one in the data folder by default
     #[arg(long, value_name = "DIR")]
@@ -251,6 +280,8 @@ pub enum Family {
 pub struct Publish {
     #[command(flatten)]
     pub session: SessionArg,
+    #[command(flatten)]
+    pub rules: RulesArgs,
     #[command(flatten)]
     pub to: Where,
     /// The family of records

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use etcetera::{AppStrategy as _, AppStrategyArgs, choose_app_strategy};
+use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
 use onrecord_atproto::Client;
 use onrecord_redact::Person;
 use onrecord_workspace::{PersonSources, Workspace, own::Places, person as person_from};
@@ -80,16 +80,22 @@ fn small_file(path: &Path) -> Option<String> {
 
 /// Where the author's store is.
 pub fn data_folder() -> Result<PathBuf> {
-    if let Some(folder) = variable("ONRECORD_HOME") {
-        return Ok(folder.into());
-    }
+    variable("ONRECORD_HOME").map_or_else(|| Ok(strategy()?.data_dir()), |folder| Ok(folder.into()))
+}
+
+/// Where the person's own rules and words are.
+pub fn config_folder() -> Result<PathBuf> {
+    variable("ONRECORD_HOME").map_or_else(|| Ok(strategy()?.config_dir()), |folder| Ok(folder.into()))
+}
+
+/// The platform's folders, used where `ONRECORD_HOME` names no other.
+fn strategy() -> Result<impl AppStrategy> {
     let args =
         AppStrategyArgs { top_level_domain: "org".into(), author: "onrecord".into(), app_name: "onrecord".into() };
-    let strategy = choose_app_strategy(args).map_err(|e| Error::Environment {
+    choose_app_strategy(args).map_err(|e| Error::Environment {
         variable: "ONRECORD_HOME",
         why: format!("it is not set, and there is no home folder to use instead ({e})"),
-    })?;
-    Ok(strategy.data_dir())
+    })
 }
 
 pub fn open_workspace() -> Result<Workspace> {

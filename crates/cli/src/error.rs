@@ -42,6 +42,14 @@ pub enum Error {
     UnknownLink { name: String, why: String },
     #[error("{name} has {turns} turns; there is no turn {turn}")]
     NoSuchTurn { name: String, turn: usize, turns: usize },
+    #[error("{path}: {source}")]
+    Rules { path: PathBuf, source: onrecord_redact::Error },
+    #[error("no word is covered that is called {0}")]
+    NoSuchWord(String),
+    #[error("no turn has a finding of {0}")]
+    NoSuchRule(String),
+    #[error("finding {id} {why}")]
+    CannotUncover { id: u32, why: &'static str },
     #[error("there is no finding {id}; `scan` lists {count}")]
     NoSuchFinding { id: u32, count: usize },
     #[error("nothing in this conversation reads like the text to cover")]
@@ -106,6 +114,10 @@ impl Error {
             | Self::NoTerminal { .. }
             | Self::NoSuchTurn { .. }
             | Self::NoSuchFinding { .. }
+            | Self::NoSuchWord(_)
+            | Self::NoSuchRule(_)
+            | Self::CannotUncover { .. }
+            | Self::Workspace(Ws::Redact(Redact::Pattern(_)))
             | Self::Environment { .. }
             | Self::AmbiguousSession { .. }
             | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_)) => USAGE,
@@ -113,6 +125,7 @@ impl Error {
             Self::Workspace(
                 Ws::NotSignedIn { .. } | Ws::Atproto(Net::SessionExpired { .. } | Net::WrongPassword { .. }),
             ) => NOT_SIGNED_IN,
+            Self::Workspace(Ws::Redact(Redact::Rule { id, .. })) if id == "--deny" => USAGE,
             _ => FAILED,
         }
     }
@@ -130,6 +143,10 @@ impl Error {
             Self::NoSuchSession { .. } => "`onrecord sessions` lists what there is; a file's path works too".to_owned(),
             Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
             Self::NoTerminal { flag, .. } => format!("add {flag}"),
+            Self::NoSuchWord(_) | Self::CannotUncover { .. } => "`onrecord decide SESSION` lists what is covered; nothing was changed".to_owned(),
+            Self::NoSuchRule(_) => "`onrecord scan SESSION --json` names the rule and the tier of each finding; nothing was changed".to_owned(),
+            Self::Rules { .. } => "nothing is scanned or published with rules that cannot be used".to_owned(),
+            Self::Workspace(Ws::Redact(Redact::InOwnText { .. })) => "write it without, or cover that first with --cover; nothing was changed".to_owned(),
             Self::NothingToCover => "check the spelling and the case; nothing was changed".to_owned(),
             Self::Workspace(Ws::NotSignedIn { handle }) => {
                 format!("run `onrecord login {} --app-password`", handle.as_deref().unwrap_or("HANDLE"))

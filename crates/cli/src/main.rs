@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod error;
 mod output;
+mod rules;
 mod source;
 mod terminal;
 

@@ -9,7 +9,9 @@ use std::{
 use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Did, Rkey};
 use onrecord_record::{Loss, Published, aligned, project};
-use onrecord_redact::{Decision, Decisions, Draft, Engine, FingerprintKey, Reviewed, Scan, scan, seal};
+use onrecord_redact::{
+    Decision, Decisions, Draft, Engine, EngineBuilder, Fingerprint, FingerprintKey, Reviewed, Scan, scan, seal,
+};
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
     discover::{self, Discovery, Roots},
@@ -18,9 +20,11 @@ use onrecord_transcript::{
 use onrecord_workspace::{ConversationId, Workspace, own::Collected, publish};
 
 use crate::{
-    cli::SessionArg,
+    cli::{RulesArgs, SessionArg},
     config,
     error::{Error, Result},
+    output::Out,
+    rules,
 };
 
 /// How much of a transcript's start tells whose it is.
@@ -45,11 +49,12 @@ pub struct Opened {
 
 impl Opened {
     /// Opens the conversation that `arg` names, with what was decided about it.
-    pub fn open(arg: &SessionArg) -> Result<Self> {
-        Self::with_grain(arg, Grain::Turn)
+    pub fn open(arg: &SessionArg, rules: &RulesArgs, out: &Out) -> Result<Self> {
+        Self::with_grain(arg, rules, Grain::Turn, out)
     }
 
-    pub fn with_grain(arg: &SessionArg, grain: Grain) -> Result<Self> {
+    pub fn with_grain(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
+        let rules = rules::builder(rules, out)?;
         let workspace = config::open_workspace()?;
         let conversation = match find(arg, &workspace)? {
             Found::Transcript(input) => read(input, grain, None)?,
@@ -74,7 +79,7 @@ impl Opened {
             decisions,
             read_decisions,
             key: workspace.fingerprint_key()?,
-            rules: engine(&conversation)?,
+            rules: engine(rules, &conversation)?,
             workspace,
             lost,
             title: draft.title.clone(),
@@ -131,6 +136,7 @@ impl Opened {
     }
 
     pub fn keep_decisions(&mut self) -> Result<()> {
+        self.decisions.cover_own_texts(&self.draft, &self.rules, &self.key)?;
         Ok(self.workspace.set_decisions(self.id, &self.read_decisions, &self.decisions)?)
     }
 
@@ -138,6 +144,16 @@ impl Opened {
     pub fn own_secrets(&self) -> Result<Collected> {
         let project = self.conversation.source.cwd.as_ref().map(PathBuf::from);
         Ok(self.workspace.own_secrets(&config::places(project))?)
+    }
+
+    /// Covers what the pattern matches now, and says how many different words that is.
+    pub fn cover_pattern(&mut self, pattern: &str) -> Result<usize> {
+        Ok(self.decisions.cover_pattern(&self.key, &self.draft, pattern)?)
+    }
+
+    /// The covered words and in how many places each stands.
+    pub fn word_places(&self) -> Vec<(Fingerprint, usize)> {
+        self.decisions.word_places(&self.key, &self.draft)
     }
 
     /// Whether `text` stands anywhere in what could be published.
@@ -153,10 +169,10 @@ impl Opened {
     }
 }
 
-/// All that is looked for in `conversation`.
-pub fn engine(conversation: &Conversation) -> Result<Engine> {
+/// All that is looked for in `conversation`: `rules`, and what is known of the person.
+fn engine(rules: EngineBuilder, conversation: &Conversation) -> Result<Engine> {
     let project = conversation.source.cwd.as_deref().map(Path::new);
-    Ok(Engine::builder().person(config::person(project)).build()?)
+    Ok(rules.person(config::person(project)).build()?)
 }
 
 /// What a name on the command line leads to.

@@ -30,7 +30,7 @@ or one object a line. Nothing is asked where standard input is no terminal: the 
 
 | variable | meaning |
 |---|---|
-| `ONRECORD_HOME` | the data folder; the platform's by default |
+| `ONRECORD_HOME` | the folder for data, and for your own `rules.toml` and `words`; the platform's folders by default |
 | `ONRECORD_PLC_URL` | the directory of `did:plc` identities; the public one by default |
 | `ONRECORD_RESOLVER_URL` | a host to resolve handles with |
 | `ONRECORD_ALLOW_LOCAL` | `1` lets identities and servers have addresses on this machine |

@@ -278,7 +278,18 @@ fn decide_json_tells_how_the_decisions_stand() {
     let decided = run.json();
     let stand = object(
         &decided,
-        &["session", "title", "description", "turns", "withheld", "coveredWords", "home", "findings", "undecided"],
+        &[
+            "session",
+            "title",
+            "description",
+            "turns",
+            "withheld",
+            "coveredWords",
+            "words",
+            "home",
+            "findings",
+            "undecided",
+        ],
         &[],
     );
     list(&stand["findings"]).iter().for_each(finding);

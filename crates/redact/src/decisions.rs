@@ -1,18 +1,23 @@
 //! What the author decided, in the form in which it is kept: without a single value.
 
+mod stored;
+mod whole;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decision, Error, Finding, Fingerprint, FingerprintKey, text::BLOCK, words::Word};
-
-/// Version of the stored form.
-const VERSION: u32 = 1;
+use self::stored::Stored;
+use crate::{Decision, Error, Finding, Fingerprint, FingerprintKey, fingerprint::Tag, text::BLOCK, words::Word};
 
 /// The author's decisions on one conversation.
 ///
 /// Findings are kept by rule and fingerprint, words to cover by keyed hashes of their forms: the
-/// value of either stands nowhere in here. Title and description are the author's own public text and do stand here.
+/// value of either stands nowhere in here. Title and description are the author's own public text and do stand here, with
+/// their bars.
+///
+/// What is covered stays covered. What is allowed is allowed as one rule found it in certain paragraphs: when the rule or the
+/// engine changes, when such a paragraph does, or when the value turns up in another, it is undecided again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Decisions {
@@ -39,6 +44,16 @@ pub enum HomeStyle {
 struct Choice {
     decision: Decision,
     reason: Option<String>,
+    /// What an allow is bound to.
+    bound: Option<Bound>,
+}
+
+/// The rule as it was when its finding was allowed, and the paragraphs in which its value stood. All of it keyed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bound {
+    rule: Tag,
+    /// In order.
+    places: Vec<Tag>,
 }
 
 impl Decisions {
@@ -120,7 +135,9 @@ impl Decisions {
             Decision::Allow if reason.is_none() => return Err(Error::NoReason),
             Decision::Allow | Decision::Cover => {}
         }
-        self.findings.insert((finding.rule.clone(), finding.fingerprint), Choice { decision, reason });
+        let bound = (decision == Decision::Allow)
+            .then(|| Bound { rule: finding.ground.rule, places: finding.ground.places.to_vec() });
+        self.findings.insert((finding.rule.clone(), finding.fingerprint), Choice { decision, reason, bound });
         Ok(())
     }
 
@@ -129,21 +146,33 @@ impl Decisions {
         self.findings.remove(&(finding.rule.clone(), finding.fingerprint)).is_some()
     }
 
-    /// What was decided about the findings of a rule and value.
+    /// What was decided about a finding, as far as it still holds.
     #[must_use]
-    pub fn decision(&self, rule: &str, fingerprint: &Fingerprint) -> Option<Decision> {
-        self.findings.get(&(rule.to_owned(), *fingerprint)).map(|c| c.decision)
+    pub fn decision(&self, finding: &Finding) -> Option<Decision> {
+        let choice = self.findings.get(&(finding.rule.clone(), finding.fingerprint))?;
+        let holds = match choice.decision {
+            Decision::Allow => {
+                self.allows_value(finding)
+                    && choice.bound.as_ref().is_some_and(|b| b.places.binary_search(&finding.ground.place).is_ok())
+            }
+            _ => true,
+        };
+        holds.then_some(choice.decision)
+    }
+
+    /// Whether this value is allowed somewhere, as the rule finds it now.
+    pub(crate) fn allows_value(&self, finding: &Finding) -> bool {
+        let choice = self.findings.get(&(finding.rule.clone(), finding.fingerprint));
+        finding.allowable
+            && choice.is_some_and(|c| {
+                c.decision == Decision::Allow && c.bound.as_ref().is_some_and(|b| b.rule == finding.ground.rule)
+            })
     }
 
     /// Why the findings of a rule and value were allowed.
     #[must_use]
     pub fn reason(&self, rule: &str, fingerprint: &Fingerprint) -> Option<&str> {
         self.findings.get(&(rule.to_owned(), *fingerprint))?.reason.as_deref()
-    }
-
-    /// Whether any rule's findings of this value are allowed.
-    pub(crate) fn allows(&self, fingerprint: &Fingerprint) -> bool {
-        self.findings.iter().any(|((_, value), choice)| value == fingerprint && choice.decision == Decision::Allow)
     }
 
     /// The author's title; `None` where the conversation's own stands, `Some("")` for no title at all.
@@ -178,73 +207,5 @@ impl Decisions {
     /// for it. `None` leaves them to be decided one by one.
     pub fn set_home(&mut self, home: Option<HomeStyle>) {
         self.home = home;
-    }
-}
-
-/// The stored form.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored {
-    version: u32,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    withheld: BTreeSet<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<StoredFinding>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    words: Vec<Word>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    home: Option<HomeStyle>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredFinding {
-    rule: String,
-    fingerprint: Fingerprint,
-    decision: Decision,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
-impl From<Decisions> for Stored {
-    fn from(from: Decisions) -> Self {
-        let finding = |((rule, fingerprint), choice): ((String, Fingerprint), Choice)| StoredFinding {
-            rule,
-            fingerprint,
-            decision: choice.decision,
-            reason: choice.reason,
-        };
-        Self {
-            version: VERSION,
-            withheld: from.withheld,
-            findings: from.findings.into_iter().map(finding).collect(),
-            words: from.words,
-            title: from.title,
-            description: from.description,
-            home: from.home,
-        }
-    }
-}
-
-impl TryFrom<Stored> for Decisions {
-    type Error = String;
-
-    fn try_from(from: Stored) -> Result<Self, String> {
-        if from.version != VERSION {
-            return Err(format!("decisions of version {} were written by another onrecord", from.version));
-        }
-        let finding = |f: StoredFinding| ((f.rule, f.fingerprint), Choice { decision: f.decision, reason: f.reason });
-        Ok(Self {
-            withheld: from.withheld,
-            findings: from.findings.into_iter().map(finding).collect(),
-            words: from.words,
-            title: from.title,
-            description: from.description,
-            home: from.home,
-        })
     }
 }

@@ -80,7 +80,7 @@ impl Engine {
         engine.keyword.find(text, engine.views, hits);
         engine.named.find(text, hits);
         engine.known.find(text, hits);
-        engine.patterns.find(text, hits);
+        engine.patterns.find(text, engine.views, hits);
         if layer.kind != LayerKind::Decoded {
             engine.personal.find(text, hits);
         }

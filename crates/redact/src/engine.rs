@@ -8,7 +8,7 @@ use crate::{
     Error, Tier,
     detect::{Entropy, KeywordRules, Known, Named, Patterns, Personal},
     known::{OwnSecret, Person},
-    rules::{self, RulesFile, Source},
+    rules::{self, RulesFile, Source, WordList},
 };
 
 /// The engine's version: it changes whenever the same rules may find something else.
@@ -83,7 +83,7 @@ impl Engine {
     }
 
     /// SHA-256 of the rules in force, in hexadecimal: the same hash, the same findings. Says nothing of the person's own
-    /// secrets.
+    /// secrets and words.
     #[must_use]
     pub fn rules_hash(&self) -> &str {
         &self.0.hash
@@ -105,6 +105,7 @@ impl fmt::Debug for Engine {
 pub struct EngineBuilder {
     files: Vec<RulesFile>,
     deny: Vec<String>,
+    words: Vec<WordList>,
     own: Vec<OwnSecret>,
     person: Person,
     without_views: bool,
@@ -122,6 +123,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn deny(mut self, pattern: impl Into<String>) -> Self {
         self.deny.push(pattern.into());
+        self
+    }
+
+    /// Adds words that should stand nowhere (tier G). They block.
+    #[must_use]
+    pub fn words(mut self, list: WordList) -> Self {
+        self.words.push(list);
         self
     }
 
@@ -163,7 +171,7 @@ impl EngineBuilder {
         let entropy = Entropy::new(&mut kinds);
         let personal = Personal::new(&self.person, &mut kinds)?;
         let known = Known::new(&self.own, &mut kinds)?;
-        let patterns = Patterns::new(self.files, &self.deny, &mut kinds)?;
+        let patterns = Patterns::new(self.files, &self.deny, self.words, &mut kinds)?;
         let hash = hash_of(&kinds);
         let views = !self.without_views;
         let inner = Inner { kinds, keyword, named, entropy, personal, known, patterns, views, provider_rules, hash };

@@ -12,6 +12,9 @@ pub enum Error {
     /// There are no rules at all, which would find nothing and look like success.
     #[error("the rules are empty; nothing would be found")]
     NoRules,
+    /// The list of words is not usable.
+    #[error("the list of words cannot be read: {0}")]
+    Words(String),
     /// A rule is not usable.
     #[error("rule {id}: {reason}")]
     Rule {
@@ -46,6 +49,19 @@ pub enum Error {
     /// The finding stands in the title or the description, which are no turn.
     #[error("a finding in the {0} cannot be withheld; cover it or change the {0}")]
     NotInTurn(Field),
+    /// A pattern to cover cannot be used.
+    #[error("the pattern to cover cannot be used: {0}")]
+    Pattern(String),
+    /// The author's own title or description would be kept in clear.
+    #[error("the {field} holds what must not be kept in clear: {name} ({rule})")]
+    InOwnText {
+        /// Title or description.
+        field: Field,
+        /// The rule that found it.
+        rule: String,
+        /// What it is, for people.
+        name: String,
+    },
     /// Nothing to cover.
     #[error("a word to cover cannot be empty")]
     EmptyWord,

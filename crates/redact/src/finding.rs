@@ -1,8 +1,10 @@
 //! A place in the conversation that needs a decision.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Field, Fingerprint};
+use crate::{Field, Fingerprint, fingerprint::Tag};
 
 /// What kind of knowledge says that this must not be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,6 +73,20 @@ pub struct Finding {
     pub preview: String,
     /// What was decided.
     pub decision: Option<Decision>,
+    /// What a decision to allow it is bound to.
+    #[serde(skip)]
+    pub(crate) ground: Ground,
+}
+
+/// On what grounds a finding may be allowed: as this rule defines it, in these places. All of it keyed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Ground {
+    /// The rule's definition and the engine's version.
+    pub(crate) rule: Tag,
+    /// The paragraph it stands in.
+    pub(crate) place: Tag,
+    /// The paragraphs in which findings of this rule and value stand, in order.
+    pub(crate) places: Arc<[Tag]>,
 }
 
 impl Finding {

@@ -37,10 +37,22 @@ impl FingerprintKey {
         mac.finalize().into_bytes().into()
     }
 
+    /// The first eight bytes of an HMAC: enough to tell a few thousand things apart.
+    pub(crate) fn tag(&self, domain: &str, value: &[u8]) -> Tag {
+        let mut tag = Tag::default();
+        for (to, from) in tag.iter_mut().zip(self.mac(domain, value)) {
+            *to = from;
+        }
+        tag
+    }
+
     pub(crate) fn duplicate(&self) -> Self {
         Self(self.0.clone())
     }
 }
+
+/// A short keyed hash.
+pub(crate) type Tag = [u8; 8];
 
 impl fmt::Debug for FingerprintKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,6 +65,12 @@ impl fmt::Debug for FingerprintKey {
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
+    /// Its first eight digits, by which people name it.
+    #[must_use]
+    pub fn short(&self) -> String {
+        self.0.iter().take(4).map(|b| format!("{b:02x}")).collect()
+    }
+
     pub(crate) fn from_mac(mac: [u8; 32]) -> Self {
         Self(mac)
     }

@@ -1,10 +1,10 @@
 //! The last gate: the exact bytes about to be sent.
 
 use crate::{
-    Decisions, Engine, FingerprintKey,
+    Engine, FingerprintKey,
     cover::{Covers, Span},
     protocol::{self, Lies},
-    scan::{covered_spans, is_open, is_secret},
+    scan::{Allowed, covered_spans, is_secret},
     text::{self, part},
 };
 
@@ -26,13 +26,13 @@ pub struct GateHit {
 pub(crate) struct Gate {
     engine: Engine,
     covers: Covers,
-    decisions: Decisions,
+    allowed: Allowed,
     key: FingerprintKey,
 }
 
 impl Gate {
-    pub(crate) fn new(engine: Engine, covers: Covers, decisions: Decisions, key: FingerprintKey) -> Self {
-        Self { engine, covers, decisions, key }
+    pub(crate) fn new(engine: Engine, covers: Covers, allowed: Allowed, key: FingerprintKey) -> Self {
+        Self { engine, covers, allowed, key }
     }
 
     /// `text` with its bars.
@@ -52,7 +52,7 @@ impl Gate {
         for hit in hits {
             let Some(kind) = self.engine.kind(hit.kind).filter(|k| is_secret(k.tier)) else { continue };
             let value = hit.plain.as_deref().map_or_else(|| part(bytes, hit.start, hit.end), Vec::as_slice);
-            let open = |value: &[u8]| is_open(kind, &self.key.fingerprint(value), &self.decisions);
+            let open = |value: &[u8]| self.allowed.leaves_open(kind, &self.key.fingerprint(value));
             if open(value) && open(&protocol::unescaped(value)) {
                 return Err(GateHit { rule: kind.id.clone(), name: kind.name.clone(), start: hit.start, end: hit.end });
             }

@@ -40,7 +40,7 @@ pub use fingerprint::{Fingerprint, FingerprintKey, NotAFingerprint};
 pub use forms::{BASE64_BYTES, HEX_BYTES, LINE_CHARS, PREFIX_CHARS};
 pub use gate::GateHit;
 pub use known::{OwnSecret, Person};
-pub use rules::RulesFile;
+pub use rules::{RulesFile, WordList};
 pub use scan::{Scan, scan};
 pub use seal::{Reviewed, ReviewedContent, ReviewedTurn, seal};
 pub use self_test::SelfTest;

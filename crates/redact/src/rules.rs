@@ -22,9 +22,23 @@
 //! | `checksum` | see [`Checksum`]: a value whose checksum holds is real, whatever it looks like |
 //! | `back` | see [`Back`]: the secret stands before the match, which is only its end |
 //! | `positive`, `negative`, `source`, `date` | samples for the tests, where the shape is documented, when that was looked up |
+//!
+//! In a person's own file only `id`, `name` and `pattern` must be given: the tier is G, and a rule without keywords is tried
+//! everywhere. Such a file may also be of gitleaks' format: see `gitleaks`.
+
+mod gitleaks;
+mod go_regex;
+mod words;
+
+use std::collections::HashSet;
 
 use serde::Deserialize;
 
+pub use self::words::WordList;
+pub(crate) use self::{
+    gitleaks::{AllowSource, GitleaksRule, Target},
+    words::ListedWord,
+};
 use crate::{
     Error, Tier,
     checks::{Check, Checksum},
@@ -75,6 +89,7 @@ struct File {
 pub(crate) struct Source {
     pub(crate) id: String,
     pub(crate) name: String,
+    #[serde(default = "persons_own")]
     pub(crate) tier: Tier,
     pub(crate) pattern: String,
     #[serde(default)]
@@ -111,9 +126,13 @@ pub(crate) struct Source {
     pub(crate) checksum: Option<Checksum>,
     #[serde(default)]
     pub(crate) back: Option<Back>,
+    #[serde(default)]
     pub(crate) positive: Vec<String>,
+    #[serde(default)]
     pub(crate) negative: Vec<String>,
+    #[serde(default)]
     pub(crate) source: String,
+    #[serde(default)]
     pub(crate) date: String,
 }
 
@@ -127,6 +146,10 @@ impl Source {
              {run:?} {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?} {back:?}"
         )
     }
+}
+
+fn persons_own() -> Tier {
+    Tier::G
 }
 
 fn yes() -> bool {
@@ -155,25 +178,112 @@ pub(crate) fn canary_rules() -> Result<Vec<Source>, Error> {
 }
 
 pub(crate) fn parse(text: &str) -> Result<Vec<Source>, Error> {
-    let file: File = basic_toml::from_str(text).map_err(|e| Error::RulesSyntax(e.to_string()))?;
+    let file: File = toml::from_str(text).map_err(|e| syntax(text, &e))?;
     if file.rule.is_empty() {
         return Err(Error::NoRules);
     }
     Ok(file.rule)
 }
 
+/// What is wrong, and in which line: never the line itself.
+fn syntax(text: &str, error: &toml::de::Error) -> Error {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map(|before| before.matches('\n').count() + 1);
+    Error::RulesSyntax(match line {
+        Some(line) => format!("line {line}: {}", error.message()),
+        None => error.message().to_owned(),
+    })
+}
+
+/// Longest rules file, in bytes.
+const MAX_BYTES: usize = 2_000_000;
+/// Most rules of a file, with those of the files it extends.
+const MAX_RULES: usize = 5_000;
+
 /// A rules file of the person's own.
+///
+/// It is TOML of one of two formats: ours, a list of `[[rule]]`, or that of gitleaks, a list of `[[rules]]` with allowlists.
+/// Nothing in it changes what the rules that come with the program find.
+#[derive(Debug)]
 pub struct RulesFile {
-    #[expect(dead_code, reason = "to come")]
-    sources: Vec<Source>,
+    pub(crate) own: Vec<Source>,
+    pub(crate) gitleaks: Vec<GitleaksRule>,
+    notices: Vec<String>,
 }
 
 impl RulesFile {
-    /// Reads the text of a rules file of our own format (see the module's documentation).
+    /// Reads the text of a rules file that extends no other.
     ///
     /// # Errors
-    /// It cannot be read, or holds no rule.
+    /// See [`Self::parse_with`].
     pub fn parse(text: &str) -> Result<Self, Error> {
-        Ok(Self { sources: parse(text)? })
+        Self::parse_with(text, &mut |_| Err("a file that extends another cannot be read here".to_owned()))
     }
+
+    /// Reads the text of a rules file. `read` gives the text of another file that it extends, whose path is relative to the
+    /// file's folder unless it is absolute; at most two are asked for, one after the other.
+    ///
+    /// # Errors
+    /// It is no TOML, of neither format, or over 2 MB; it holds no rule, or more than 5,000; a rule cannot be used: the error
+    /// names it; a file it extends cannot be read.
+    pub fn parse_with(text: &str, read: &mut dyn FnMut(&str) -> Result<String, String>) -> Result<Self, Error> {
+        let table = table(text)?;
+        let mut file = Self { own: Vec::new(), gitleaks: Vec::new(), notices: Vec::new() };
+        if table.contains_key("rule") {
+            file.own = parse(text)?;
+            for source in &mut file.own {
+                check_own(source)?;
+            }
+        } else {
+            file.gitleaks = gitleaks::parse(table, read, &mut file.notices)?;
+        }
+        let count = file.own.len() + file.gitleaks.len();
+        if count == 0 {
+            return Err(Error::NoRules);
+        }
+        if count > MAX_RULES {
+            return Err(Error::RulesSyntax(format!("they are {count}; {MAX_RULES} are the most")));
+        }
+        let mut ids = HashSet::new();
+        let all = file.own.iter().map(|s| &s.id).chain(file.gitleaks.iter().map(|r| &r.id));
+        if let Some(twice) = all.into_iter().find(|id| !ids.insert(id.as_str())) {
+            return Err(Error::Rule { id: twice.clone(), reason: "the file has two rules of this id".to_owned() });
+        }
+        Ok(file)
+    }
+
+    /// What of the file has no effect here, in words for its owner.
+    #[must_use]
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// How many rules it holds.
+    #[must_use]
+    pub fn rule_count(&self) -> usize {
+        self.own.len() + self.gitleaks.len()
+    }
+}
+
+/// The top level of a rules file.
+fn table(text: &str) -> Result<toml::Table, Error> {
+    if text.len() > MAX_BYTES {
+        return Err(Error::RulesSyntax(format!("they are longer than {} MB", MAX_BYTES / 1_000_000)));
+    }
+    text.parse().map_err(|e| syntax(text, &e))
+}
+
+/// What a rule of a person's own may not say.
+fn check_own(source: &mut Source) -> Result<(), Error> {
+    let refused = |reason: &str| Err(Error::Rule { id: source.id.clone(), reason: reason.to_owned() });
+    if source.id.trim().is_empty() {
+        return refused("it has no id");
+    }
+    match source.tier {
+        Tier::A => return refused("tier A is for your own secrets, which are known without a rule"),
+        // Suggestions never block.
+        Tier::E => source.blocking = false,
+        _ => {}
+    }
+    Ok(())
 }

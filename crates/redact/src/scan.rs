@@ -1,6 +1,9 @@
 //! From a draft to its findings.
 
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use zeroize::Zeroizing;
 
@@ -8,7 +11,9 @@ use crate::{
     Decision, Decisions, Draft, Engine, Error, Field, Finding, Fingerprint, FingerprintKey, Tier,
     cover::{Covers, Value},
     detect::{Hit, is_home},
-    engine::Kind,
+    engine::{ENGINE_VERSION, Kind},
+    finding::Ground,
+    fingerprint::Tag,
     text::{self, str_part},
 };
 
@@ -86,15 +91,25 @@ impl<'a> Survey<'a> {
         let mut hits = Vec::new();
         for (index, text) in texts.iter().enumerate() {
             hits.clear();
+            let mut paragraph = Paragraph::default();
             engine.detect(text.text.as_bytes(), &mut hits);
             for hit in hits.drain(..) {
                 if let Some(kind) = engine.kind(hit.kind) {
-                    findings.push(found(draft, decisions, key, text, index, kind, hit));
+                    let place = paragraph.tag_at(key, text, hit.start);
+                    findings.push(found(draft, key, text, index, kind, hit, place));
                 }
             }
         }
+        share_places(&mut findings);
         for (id, found) in (1..).zip(&mut findings) {
             found.finding.id = id;
+            let withheld = texts.get(found.text).is_some_and(|t| t.withheld);
+            found.finding.decision = if withheld {
+                Some(Decision::Withhold)
+            } else {
+                let home = || decisions.home().filter(|_| is_home(&found.finding.rule)).map(|_| Decision::Cover);
+                decisions.decision(&found.finding).or_else(home)
+            };
         }
 
         let mut values = Vec::new();
@@ -148,7 +163,7 @@ pub(crate) fn covered_spans(covers: &Covers, text: &str, mut spans: Vec<(usize, 
     text::snap_all(text, spans)
 }
 
-fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions) -> Vec<Text<'a>> {
+pub(crate) fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions) -> Vec<Text<'a>> {
     let mut texts = Vec::with_capacity(draft.turns.len() * 2 + 2);
     let mut add = |turn, field, text: &'a str, withheld| texts.push(Text { turn, field, text, withheld });
     add(None, Field::Title, effective(decisions.title(), draft.title.as_deref()), false);
@@ -169,26 +184,73 @@ fn effective<'a>(author: Option<&'a str>, own: Option<&'a str>) -> &'a str {
     author.or(own).unwrap_or_default()
 }
 
+/// The paragraph that was looked at last. Paragraphs stay what they are when turns are cut or joined otherwise.
+#[derive(Default)]
+struct Paragraph {
+    end: usize,
+    tag: Tag,
+}
+
+impl Paragraph {
+    /// A keyed hash of the paragraph in which `at` stands. Asked for ascending places, it walks over a text once.
+    fn tag_at(&mut self, key: &FingerprintKey, text: &Text<'_>, at: usize) -> Tag {
+        if at < self.end {
+            return self.tag;
+        }
+        let passed = text.text.get(self.end..).unwrap_or_default();
+        let at = text.text.floor_char_boundary(at).saturating_sub(self.end);
+        let start = str_part(passed, 0, at).rfind("\n\n").map_or(0, |blank| blank + 2);
+        let rest = passed.get(at..).unwrap_or_default();
+        let end = rest.find("\n\n").map_or(passed.len(), |blank| at + blank + 2);
+        let kind = match text.field {
+            Field::Title => "title",
+            Field::Description => "description",
+            Field::Text => "text",
+            Field::StepTool(_) => "tool",
+            Field::StepSummary(_) => "summary",
+        };
+        let paragraph = str_part(passed, start, end).trim();
+        self.tag = key.tag("place", [kind.as_bytes(), &[0], paragraph.as_bytes()].concat().as_slice());
+        self.end += end;
+        self.tag
+    }
+}
+
+/// Tells each finding in which places its value stands for its rule.
+fn share_places(findings: &mut [Found]) {
+    let mut places: HashMap<(usize, Fingerprint), Vec<Tag>> = HashMap::new();
+    for found in &*findings {
+        places.entry((found.kind, found.finding.fingerprint)).or_default().push(found.finding.ground.place);
+    }
+    let places: HashMap<_, Arc<[Tag]>> = places
+        .into_iter()
+        .map(|(of, mut tags)| {
+            tags.sort_unstable();
+            tags.dedup();
+            (of, Arc::from(tags))
+        })
+        .collect();
+    for found in findings {
+        if let Some(places) = places.get(&(found.kind, found.finding.fingerprint)) {
+            found.finding.ground.places = Arc::clone(places);
+        }
+    }
+}
+
 fn found(
     draft: &Draft,
-    decisions: &Decisions,
     key: &FingerprintKey,
     text: &Text<'_>,
     index: usize,
     kind: &Kind,
     hit: Hit,
+    place: Tag,
 ) -> Found {
     let (start, end) = text::snap(text.text, hit.start, hit.end);
     let plain = hit.plain.map(|bytes| Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned()));
     let value = plain.as_deref().map_or_else(|| str_part(text.text, start, end), String::as_str);
     let fingerprint = key.fingerprint(value.as_bytes());
     let turn = text.turn.and_then(|place| draft.turns.get(place));
-    let decision = if text.withheld {
-        Some(Decision::Withhold)
-    } else {
-        let own = decisions.decision(&kind.id, &fingerprint).filter(|d| *d != Decision::Allow || kind.allowable);
-        own.or_else(|| decisions.home().filter(|_| is_home(&kind.id)).map(|_| Decision::Cover))
-    };
     let public = hit.public.min(value.len());
     let finding = Finding {
         id: 0,
@@ -204,9 +266,15 @@ fn found(
         end,
         fingerprint,
         preview: preview(value, public),
-        decision,
+        decision: None,
+        ground: Ground { rule: rule_tag(key, kind), place, places: Arc::default() },
     };
     Found { finding, text: index, kind: hit.kind, public, plain }
+}
+
+/// Changes with whatever decides what the rule finds.
+fn rule_tag(key: &FingerprintKey, kind: &Kind) -> Tag {
+    key.tag("rule", &[&ENGINE_VERSION.to_le_bytes(), &kind.definition[..]].concat())
 }
 
 /// The prefix of its kind, or else its first characters if it has many: a hint, and never its length.
@@ -222,9 +290,9 @@ fn is_covered(found: &Found, texts: &[Text<'_>], decisions: &Decisions) -> bool 
     match finding.decision {
         Some(Decision::Cover) => true,
         Some(Decision::Withhold) if texts.get(found.text).is_some_and(|t| t.withheld) => {
-            match decisions.decision(&finding.rule, &finding.fingerprint) {
+            match decisions.decision(finding) {
                 Some(Decision::Cover) => true,
-                Some(Decision::Allow) if finding.allowable => false,
+                Some(Decision::Allow) => false,
                 _ => finding.blocking && is_secret(finding.tier),
             }
         }
@@ -261,8 +329,18 @@ pub(crate) fn undecided(survey: &Survey<'_>) -> Option<Error> {
     Some(Error::Undecided { count: open.len(), first: open.iter().take(3).map(place).collect() })
 }
 
-/// Whether an undecided hit of this value would be in the way.
-pub(crate) fn is_open(kind: &Kind, fingerprint: &Fingerprint, decisions: &Decisions) -> bool {
-    let allowed = kind.allowable && decisions.allows(fingerprint);
-    kind.blocking && !allowed
+/// Values that the author allowed where they stand.
+#[derive(Clone, Default)]
+pub(crate) struct Allowed(HashSet<Fingerprint>);
+
+impl Allowed {
+    pub(crate) fn of(survey: &Survey<'_>) -> Self {
+        let allowed = survey.findings.iter().filter(|f| f.finding.decision == Some(Decision::Allow));
+        Self(allowed.map(|f| f.finding.fingerprint).collect())
+    }
+
+    /// Whether an undecided hit of this value would be in the way.
+    pub(crate) fn leaves_open(&self, kind: &Kind, fingerprint: &Fingerprint) -> bool {
+        kind.blocking && !(kind.allowable && self.0.contains(fingerprint))
+    }
 }

@@ -11,7 +11,7 @@ use crate::{
     cut::Phrases,
     detect::is_home,
     gate::{Gate, GateHit},
-    scan::{Survey, Text, covered_spans, is_open, undecided},
+    scan::{Allowed, Survey, Text, covered_spans, undecided},
     text::{self, str_part},
 };
 
@@ -228,12 +228,13 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
         }
     }
 
+    let allowed = Allowed::of(&survey);
     let (mut values, mut covers) = (survey.values, survey.covers);
     let mut outputs = Vec::new();
     let mut settled = false;
     for _ in 0..ROUNDS {
         outputs.clear();
-        let mut revealed = Revealed::new(engine, decisions, key);
+        let mut revealed = Revealed::new(engine, &allowed, key);
         for marked in &marked {
             if marked.text.withheld {
                 outputs.push(String::new());
@@ -256,9 +257,9 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
     if !settled {
         return Err(Error::Unsettled);
     }
-    write_tildes(&mut marked, &covers, || Revealed::new(engine, decisions, key), &mut outputs);
+    write_tildes(&mut marked, &covers, || Revealed::new(engine, &allowed, key), &mut outputs);
     cover_cut_phrases(&marked, &covers, &mut outputs);
-    let gate = Gate::new(engine.clone(), covers, decisions.clone(), key.duplicate());
+    let gate = Gate::new(engine.clone(), covers, allowed.clone(), key.duplicate());
     Ok(assemble(draft, &survey.texts, outputs, gate))
 }
 
@@ -327,15 +328,15 @@ fn cover_cut_phrases(marked: &[Marked<'_>], covers: &Covers, outputs: &mut [Stri
 /// Blocking findings in texts that have bars already.
 struct Revealed<'a> {
     engine: &'a Engine,
-    decisions: &'a Decisions,
+    allowed: &'a Allowed,
     key: &'a FingerprintKey,
     seen: HashSet<Fingerprint>,
     values: Vec<Value>,
 }
 
 impl<'a> Revealed<'a> {
-    fn new(engine: &'a Engine, decisions: &'a Decisions, key: &'a FingerprintKey) -> Self {
-        Self { engine, decisions, key, seen: HashSet::new(), values: Vec::new() }
+    fn new(engine: &'a Engine, allowed: &'a Allowed, key: &'a FingerprintKey) -> Self {
+        Self { engine, allowed, key, seen: HashSet::new(), values: Vec::new() }
     }
 
     fn look(&mut self, output: &str) {
@@ -347,7 +348,7 @@ impl<'a> Revealed<'a> {
             let plain = hit.plain.as_deref().map(|bytes| String::from_utf8_lossy(bytes));
             let value = plain.as_deref().unwrap_or_else(|| str_part(output, start, end)).trim_matches('█');
             let fingerprint = self.key.fingerprint(value.as_bytes());
-            if is_open(kind, &fingerprint, self.decisions) && self.seen.insert(fingerprint) {
+            if self.allowed.leaves_open(kind, &fingerprint) && self.seen.insert(fingerprint) {
                 let text = Zeroizing::new(value.to_owned());
                 self.values.push(Value { text, public: hit.public, rule: hit.kind });
             }

@@ -133,6 +133,8 @@ impl Anchors {
 
 /// A place where a word stands, in the squeezed text.
 pub(crate) struct Place {
+    /// Index of the word.
+    pub(crate) word: usize,
     pub(crate) at: usize,
     pub(crate) length: usize,
     pub(crate) complete: bool,
@@ -144,6 +146,8 @@ pub(crate) struct WordFinder {
     key: FingerprintKey,
     anchors: Anchors,
     forms: Vec<KeyedForm>,
+    /// By form: whose it is.
+    owners: Vec<usize>,
     windows: Vec<Window>,
 }
 
@@ -164,7 +168,8 @@ impl Window {
 
 impl WordFinder {
     pub(crate) fn new(key: &FingerprintKey, words: &[Word]) -> Self {
-        let forms: Vec<_> = words.iter().flat_map(|w| w.forms.iter().cloned()).filter(|f| f.min > 0).collect();
+        let all = words.iter().enumerate().flat_map(|(n, w)| w.forms.iter().map(move |f| (n, f.clone())));
+        let (owners, forms): (Vec<_>, Vec<_>) = all.filter(|(_, f)| f.min > 0).unzip();
         let mut windows: Vec<Window> = Vec::new();
         for (index, form) in forms.iter().enumerate() {
             let length = window(form.min);
@@ -180,7 +185,7 @@ impl WordFinder {
                 }
             }
         }
-        Self { key: key.duplicate(), anchors: Anchors::new(key), forms, windows }
+        Self { key: key.duplicate(), anchors: Anchors::new(key), forms, owners, windows }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -196,7 +201,11 @@ impl WordFinder {
                 if window.is_likely(hash)
                     && let Some(indexes) = window.by_hash.get(&hash)
                 {
-                    places.extend(indexes.iter().filter_map(|i| self.verify(self.forms.get(*i)?, text, at)));
+                    places.extend(
+                        indexes
+                            .iter()
+                            .filter_map(|i| self.verify(*self.owners.get(*i)?, self.forms.get(*i)?, text, at)),
+                    );
                 }
             };
             let mut next = 0;
@@ -211,7 +220,7 @@ impl WordFinder {
         }
     }
 
-    fn verify(&self, form: &KeyedForm, text: &Squeezed, at: usize) -> Option<Place> {
+    fn verify(&self, word: usize, form: &KeyedForm, text: &Squeezed, at: usize) -> Option<Place> {
         let is = |domain: &str, length: usize, mac: &Fingerprint| {
             text.bytes.get(at..at + length).is_some_and(|b| self.key.mac(domain, b) == *mac.as_bytes())
                 && text.reads_on(at, length, &form.spaces) == length
@@ -225,6 +234,6 @@ impl WordFinder {
             StoredRunOn::Base64 => RunOn::Base64,
             StoredRunOn::Hex => RunOn::Hex,
         };
-        Some(Place { at, length: if complete { form.length } else { form.min }, complete, run_on })
+        Some(Place { word, at, length: if complete { form.length } else { form.min }, complete, run_on })
     }
 }

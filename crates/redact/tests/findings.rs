@@ -305,7 +305,7 @@ fn decisions_are_stored_without_any_value_and_come_back_equal() {
 
 #[test]
 fn decisions_of_an_unknown_version_are_refused() {
-    assert!(serde_json::from_str::<Decisions>(r#"{"version":2}"#).is_err());
+    assert!(serde_json::from_str::<Decisions>(r#"{"version":3}"#).is_err());
     assert!(serde_json::from_str::<Decisions>(r#"{"version":1,"future":true}"#).is_err());
 }
 

@@ -136,7 +136,7 @@ fn a_home_folder_in_the_models_name_gets_a_bar() {
 fn the_decision_is_kept_and_older_decisions_read_as_before() {
     let decisions = decided(HomeStyle::Tilde);
     let stored = serde_json::to_string(&decisions).unwrap();
-    assert_eq!(stored, r#"{"version":1,"home":"tilde"}"#);
+    assert_eq!(stored, r#"{"version":2,"home":"tilde"}"#);
     assert_eq!(serde_json::from_str::<Decisions>(&stored).unwrap(), decisions);
     assert_eq!(serde_json::from_str::<Decisions>(r#"{"version":1}"#).unwrap().home(), None);
 }

@@ -1,8 +1,8 @@
 //! `onrecord decide`: decisions from the shell.
 
-use std::str::FromStr;
+use std::{collections::HashSet, str::FromStr};
 
-use onrecord_redact::{Decision, Scan};
+use onrecord_redact::{Decision, Finding, Scan};
 use serde_json::json;
 
 use crate::{
@@ -33,7 +33,7 @@ impl FromStr for Turns {
 }
 
 pub fn run(args: &Decide, out: &mut Out) -> Result<u8> {
-    let mut opened = Opened::open(&args.session)?;
+    let mut opened = Opened::open(&args.session, &args.rules, out)?;
     change(args, &mut opened, out)?;
     opened.keep_decisions()?;
 
@@ -60,6 +60,9 @@ fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
     };
     let withhold = args.withhold.as_ref().map(ids).transpose()?.unwrap_or_default();
     let publish = args.publish.as_ref().map(ids).transpose()?.unwrap_or_default();
+    let by_number = !(args.allow.is_empty() && args.uncover.is_empty() && args.reopen.is_empty());
+    // Numbers are those that `scan` printed, before anything is changed.
+    let seen = if by_number || !args.withhold_turns_with.is_empty() { Some(opened.scan()?) } else { None };
     for id in withhold {
         opened.decisions.withhold(&id);
     }
@@ -75,31 +78,82 @@ fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
     if let Some(home) = args.home {
         opened.decisions.set_home(home.into());
     }
+    if let Some(seen) = &seen {
+        args.uncover.iter().try_for_each(|id| uncover(id, seen, opened))?;
+        args.withhold_turns_with.iter().try_for_each(|rule| withhold_turns_with(rule, seen, opened))?;
+        for &id in &args.reopen {
+            if !opened.decisions.reopen(finding(seen, id)?) {
+                return Err(Error::CannotUncover { id, why: "was not decided about" });
+            }
+        }
+    }
     for text in &args.cover {
         if !opened.mentions(text) {
             return Err(Error::NothingToCover);
         }
         opened.decisions.cover_word(&opened.key, text)?;
     }
-    if !args.allow.is_empty() || args.cover_findings {
-        let scan = opened.scan()?;
-        let why = args.because.as_deref().unwrap_or("none given");
-        for &id in &args.allow {
-            let finding = (scan.findings.iter().find(|f| f.id == id))
-                .ok_or(Error::NoSuchFinding { id, count: scan.findings.len() })?;
-            opened.decisions.decide(finding, Decision::Allow, Some(why))?;
-        }
-        if args.cover_findings {
-            let open = scan.findings.iter().filter(|f| f.undecided() && !args.allow.contains(&f.id));
-            let mut covered = 0;
-            for finding in open {
-                opened.decisions.decide(finding, Decision::Cover, None)?;
-                covered += 1;
-            }
-            out.note(format_args!("{} covered", counted(covered, "finding")));
+    for pattern in &args.cover_pattern {
+        match opened.cover_pattern(pattern)? {
+            0 => return Err(Error::NothingToCover),
+            words => out.note(format_args!("{} covered", counted(words, "different text"))),
         }
     }
+    if let Some(seen) = &seen {
+        let why = args.because.as_deref().unwrap_or("none given");
+        for &id in &args.allow {
+            opened.decisions.decide(finding(seen, id)?, Decision::Allow, Some(why))?;
+        }
+    }
+    if args.cover_findings {
+        let scan = opened.scan()?;
+        let mut covered = 0;
+        for finding in scan.findings.iter().filter(|f| f.undecided()) {
+            opened.decisions.decide(finding, Decision::Cover, None)?;
+            covered += 1;
+        }
+        out.note(format_args!("{} covered", counted(covered, "finding")));
+    }
     opened.settle_title();
+    Ok(())
+}
+
+fn finding(seen: &Scan, id: u32) -> Result<&Finding> {
+    seen.get(id).ok_or(Error::NoSuchFinding { id, count: seen.findings.len() })
+}
+
+/// Uncovers a word by the first eight digits of its fingerprint, or a finding by its number.
+fn uncover(id: &str, seen: &Scan, opened: &mut Opened) -> Result<()> {
+    let words: Vec<_> =
+        opened.decisions.covered_words().filter(|w| w.short() == id.to_ascii_lowercase()).copied().collect();
+    if !words.is_empty() {
+        for word in &words {
+            opened.decisions.uncover(word);
+        }
+        return Ok(());
+    }
+    let Ok(id) = id.parse() else { return Err(Error::NoSuchWord(id.to_owned())) };
+    let finding = finding(seen, id)?;
+    match opened.decisions.decision(finding) {
+        Some(Decision::Cover) => {
+            opened.decisions.reopen(finding);
+        }
+        _ if finding.decision == Some(Decision::Cover) => {
+            return Err(Error::CannotUncover { id, why: "lies within something else that is covered; uncover that" });
+        }
+        _ => return Err(Error::CannotUncover { id, why: "is not covered" }),
+    }
+    Ok(())
+}
+
+/// Holds back the turns with findings of a rule, by its id, or of a tier, by its letter.
+fn withhold_turns_with(rule: &str, seen: &Scan, opened: &mut Opened) -> Result<()> {
+    let is_meant = |f: &&Finding| f.rule == rule || format!("{:?}", f.tier).eq_ignore_ascii_case(rule);
+    let turns: Vec<_> = seen.findings.iter().filter(is_meant).filter_map(|f| f.turn_id.clone()).collect();
+    if turns.is_empty() {
+        return Err(Error::NoSuchRule(rule.to_owned()));
+    }
+    turns.iter().for_each(|turn| opened.decisions.withhold(turn));
     Ok(())
 }
 
@@ -119,6 +173,11 @@ fn stand(opened: &Opened, scan: &Scan) -> serde_json::Value {
         "withheld": withheld(opened),
         "coveredWords": opened.decisions.covered_words().count(),
         "home": opened.decisions.home(),
+        "words": opened
+            .word_places()
+            .iter()
+            .map(|(word, places)| json!({"id": word.short(), "places": places}))
+            .collect::<Vec<_>>(),
         "findings": scan.findings,
         "undecided": scan.undecided(),
     })
@@ -137,8 +196,32 @@ fn print(opened: &Opened, scan: &Scan, out: &mut Out) -> Result<()> {
     let list: Vec<_> = held.iter().map(ToString::to_string).collect();
     let list = if held.is_empty() { "none".to_owned() } else { list.join(", ") };
     out.line(format_args!("Turns        {} on record, {} held back ({list})", turns - held.len(), held.len()))?;
-    out.line(format_args!("Words        {} covered by you", opened.decisions.covered_words().count()))?;
-    out.line(format_args!("Findings     {}, {} undecided", scan.findings.len(), scan.undecided()))?;
+    let words = opened.word_places();
+    out.line(format_args!("Words        {} covered by you", words.len()))?;
+    for (word, places) in words {
+        out.line(format_args!("               {}  {}", word.short(), counted(places, "place")))?;
+    }
+    let decided = |decision| scan.findings.iter().filter(|f| f.decision == Some(decision)).count();
+    let mut states = vec![format!("{} undecided", scan.undecided())];
+    for (decision, name) in
+        [(Decision::Cover, "covered"), (Decision::Allow, "allowed"), (Decision::Withhold, "held back with their turns")]
+    {
+        let count = decided(decision);
+        states.extend((count > 0).then(|| format!("{count} {name}")));
+    }
+    out.line(format_args!("Findings     {}: {}", scan.findings.len(), states.join(", ")))?;
+    let mut told = HashSet::new();
+    for finding in scan.findings.iter().filter(|f| f.decision == Some(Decision::Allow)) {
+        if told.insert((&finding.rule, finding.fingerprint)) {
+            let why = opened.decisions.reason(&finding.rule, &finding.fingerprint).unwrap_or_default();
+            let (name, hint) = (one_line(&finding.name, 40), one_line(&finding.preview, 24));
+            out.line(format_args!(
+                "               {} allowed: {name} {hint}  because: {}",
+                finding.id,
+                one_line(why, 60)
+            ))?;
+        }
+    }
     Ok(())
 }
 

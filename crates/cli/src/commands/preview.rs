@@ -22,7 +22,7 @@ use crate::{
 };
 
 pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
-    let opened = Opened::with_grain(&args.session, args.to.grain.into())?;
+    let opened = Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out)?;
     let reviewed = opened.seal()?;
     let repo = repo(&opened.workspace, &args.to)?;
     let source = &opened.conversation.source.id;

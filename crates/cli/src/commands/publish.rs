@@ -35,7 +35,7 @@ struct DryRun<'a> {
 
 pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     let crate::cli::Family::ClickAligned = args.family;
-    let mut opened = Opened::with_grain(&args.session, args.to.grain.into())?;
+    let mut opened = Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out)?;
     let found = opened.scan()?;
     let target = target(args, &opened, out)?;
     let repo = target.repo()?;

@@ -1,6 +1,6 @@
 //! `onrecord scan`: what must be decided before a conversation can be published.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use onrecord_redact::{Decision, Finding};
 use serde_json::json;
@@ -9,16 +9,19 @@ use super::sources;
 use crate::{
     cli::Scan,
     error::{PROBLEMS, Result},
-    output::Out,
+    output::{Out, columns, counted, one_line},
     source::Opened,
 };
+
+/// Places listed of one thing; of more it is said how many.
+const LISTED: usize = 8;
 
 pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
     // Without a conversation the sources are asked for: the command line sees to it.
     let Some(session) = args.session().filter(|_| !args.sources) else {
         return sources::run(args, out);
     };
-    let opened = Opened::open(&session)?;
+    let opened = Opened::open(&session, &args.rules, out)?;
     let scan = opened.scan()?;
     let undecided = scan.undecided();
     if out.json {
@@ -28,42 +31,133 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
     } else {
         print(&scan.findings, out)?;
         out.line("")?;
-        if undecided == 0 {
-            out.line("Everything found is decided.")?;
-        } else {
-            out.line(format_args!(
-                "{undecided} to decide: `onrecord decide {} --cover-findings` covers them all; \
-                 `--allow N --because WHY` lets one stand, `--withhold TURNS` holds turns back.",
-                session.session
-            ))?;
-        }
+        what_next(&session.session, &scan.findings, out)?;
     }
     Ok(if undecided > 0 { PROBLEMS } else { 0 })
 }
 
-/// The findings, grouped by what they are.
+/// The findings, grouped by what they are: first what is to be decided, last what is only a suggestion.
 pub fn print(findings: &[Finding], out: &mut Out) -> Result<()> {
-    let mut groups: BTreeMap<(&str, &str), Vec<&Finding>> = BTreeMap::new();
+    let mut groups: Vec<(Standing, Vec<&Finding>)> = Vec::new();
+    let mut known = std::collections::HashMap::new();
     for finding in findings {
-        groups.entry((&finding.name, &finding.preview)).or_default().push(finding);
-    }
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|(_, findings)| findings.first().map(|f| f.id));
-    for ((name, preview), findings) in groups {
-        let places = if findings.len() == 1 { "place" } else { "places" };
-        let heading = format!("{name}  {preview}  ({} {places})", findings.len());
-        out.line(out.bold(heading))?;
-        for finding in findings {
-            let turn = finding.turn.map_or_else(String::new, |n| format!("turn {n}, "));
-            let state = match finding.decision {
-                None if finding.blocking => out.bad("undecided"),
-                None => out.dim("a suggestion"),
-                Some(Decision::Cover) => "covered".to_owned(),
-                Some(Decision::Allow) => "allowed".to_owned(),
-                Some(Decision::Withhold) => "held back with its turn".to_owned(),
-            };
-            out.line(format_args!("  {:>3}  {turn}{}  {state}", finding.id, finding.field))?;
+        let standing = Standing::of(finding);
+        let at = *known.entry((standing, finding.rule.as_str(), finding.name.as_str())).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, group)) => group.push(finding),
+            None => groups.push((standing, vec![finding])),
         }
     }
+    groups.sort_by_key(|(standing, _)| *standing);
+    let mut last = None;
+    for (standing, group) in groups {
+        let first = last.is_none();
+        if last.replace(standing) != Some(standing) {
+            if !first {
+                out.line("")?;
+            }
+            let heading = standing.heading();
+            out.line(if standing == Standing::Open { out.bad(heading) } else { out.dim(heading) })?;
+        }
+        print_group(&group, out)?;
+    }
     Ok(())
+}
+
+/// Which part of the list a finding stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Standing {
+    Open,
+    Decided,
+    Suggestion,
+}
+
+impl Standing {
+    fn of(finding: &Finding) -> Self {
+        match finding.decision {
+            Some(_) => Self::Decided,
+            None if finding.blocking => Self::Open,
+            None => Self::Suggestion,
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Open => "To decide",
+            Self::Decided => "Decided",
+            Self::Suggestion => "Suggestions: they may be nothing, and stop nothing",
+        }
+    }
+}
+
+fn print_group(group: &[&Finding], out: &mut Out) -> Result<()> {
+    let Some(first) = group.first() else { return Ok(()) };
+    out.line(format_args!("  {}  {}", out.bold(one_line(&first.name, 60)), how_often(group)))?;
+    let row = |finding: &&Finding| {
+        let place = match finding.turn {
+            Some(turn) => format!("turn {turn}, {}", finding.field),
+            None => finding.field.to_string(),
+        };
+        let state = match finding.decision {
+            None => "",
+            Some(Decision::Cover) => "covered",
+            Some(Decision::Allow) => "allowed",
+            Some(Decision::Withhold) => "held back with its turn",
+        };
+        let mut row = vec![format!("{:>6}", finding.id), one_line(&finding.preview, 24), place];
+        row.extend((!state.is_empty()).then(|| state.to_owned()));
+        row
+    };
+    for line in columns(&group.iter().take(LISTED).map(row).collect::<Vec<_>>()) {
+        out.line(line)?;
+    }
+    if group.len() > LISTED {
+        out.line(out.dim(format_args!("        and {} more", group.len() - LISTED)))?;
+    }
+    Ok(())
+}
+
+/// `14 times in 6 turns`.
+fn how_often(group: &[&Finding]) -> String {
+    let turns: BTreeSet<usize> = group.iter().filter_map(|f| f.turn).collect();
+    match (group.len(), turns.len()) {
+        (1, _) => "once".to_owned(),
+        (times, 0) => format!("{times} times"),
+        (times, turns) => format!("{times} times in {}", counted(turns, "turn")),
+    }
+}
+
+/// The commands that decide what is open, ready to be copied.
+fn what_next(session: &str, findings: &[Finding], out: &mut Out) -> Result<()> {
+    let open: Vec<&Finding> = findings.iter().filter(|f| f.undecided()).collect();
+    if open.is_empty() {
+        return out.line("Everything that must be decided is decided.");
+    }
+    let values: BTreeSet<_> = open.iter().map(|f| (&f.rule, f.fingerprint)).collect();
+    out.line(format_args!("{} to decide, {}:", open.len(), counted(values.len(), "different value")))?;
+    let decide = format!("onrecord decide {}", quoted(session));
+    let mut rows = vec![vec![format!("  {decide} --cover-findings"), "covers them all".to_owned()]];
+    if let Some(finding) = open.iter().find(|f| f.allowable) {
+        let what = "lets one stand where it stands now".to_owned();
+        rows.push(vec![format!("  {decide} --allow {} --because WHY", finding.id), what]);
+    }
+    let turns: BTreeSet<usize> = open.iter().filter_map(|f| f.turn).collect();
+    if !turns.is_empty() {
+        let list: Vec<String> = turns.iter().take(LISTED).map(ToString::to_string).collect();
+        let list = if turns.len() > LISTED { "TURNS".to_owned() } else { list.join(",") };
+        rows.push(vec![format!("  {decide} --withhold {list}"), "holds back the turns".to_owned()]);
+    }
+    for line in columns(&rows) {
+        out.line(line)?;
+    }
+    Ok(())
+}
+
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+,".contains(c);
+    if !name.is_empty() && name.chars().all(plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", crate::output::printable(name).replace('\'', "'\\''"))
 }

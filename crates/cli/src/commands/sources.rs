@@ -16,7 +16,7 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
         }
     }
     let collected = match args.session() {
-        Some(session) => Opened::open(&session)?.own_secrets()?,
+        Some(session) => Opened::open(&session, &args.rules, out)?.own_secrets()?,
         None => workspace.own_secrets(&config::places(None))?,
     };
     if out.json {

@@ -1,6 +1,6 @@
 use jiff::{Timestamp, ToSpan};
 use onrecord_lexicon::{Catalog, Did, data};
-use onrecord_redact::{Decisions, Draft, DraftStep, DraftTurn, FingerprintKey, Role, Engine, seal};
+use onrecord_redact::{Decisions, Draft, DraftStep, DraftTurn, Engine, FingerprintKey, Role, seal};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -51,7 +51,7 @@ struct Asker {
     exact: Option<Vec<u8>>,
 }
 
-struct Rule {
+pub(super) struct Rule {
     /// Index of what it finds.
     kind: usize,
     regex: Regex,
@@ -75,8 +75,9 @@ struct Rule {
     stop: Vec<String>,
 }
 
+/// How far a rule came in a text.
 #[derive(Clone, Copy, Default)]
-struct Progress {
+pub(super) struct Progress {
     /// Where this rule's last match ended.
     until: usize,
     failures: u32,
@@ -252,9 +253,14 @@ impl Iterator for Runs<'_> {
     }
 }
 
-fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
-    let pattern = source.pattern.replace("<key>", KEY).replace("<assign>", ASSIGN).replace("<uuid>", UUID);
-    let pattern = format!(r"\A(?:{pattern})");
+/// A rule's pattern as the regex crate has it.
+pub(super) fn pattern(source: &Source) -> String {
+    source.pattern.replace("<key>", KEY).replace("<assign>", ASSIGN).replace("<uuid>", UUID)
+}
+
+/// Compiles a rule that finds what is `kind`.
+pub(super) fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
+    let pattern = format!(r"\A(?:{})", pattern(&source));
     let regex = RegexBuilder::new(&pattern)
         .unicode(false)
         .build()
@@ -279,6 +285,16 @@ fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
         near: source.near.into_iter().map(|s| s.to_ascii_lowercase().into_bytes()).collect(),
         stop: source.stop.iter().map(|s| s.to_ascii_lowercase()).collect(),
     })
+}
+
+/// Tries a rule without keywords at `start`.
+pub(super) fn try_anywhere(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Option<Hit> {
+    if rule.left && !text::begins_token(bytes, start, rule.right) {
+        return None;
+    }
+    // Without a keyword it is tried often, and every try may look far.
+    state.failures = state.failures.saturating_add(1);
+    try_rule(rule, bytes, start, state)
 }
 
 fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Option<Hit> {

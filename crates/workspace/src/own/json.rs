@@ -52,7 +52,7 @@ fn string_length(text: &str) -> Option<usize> {
 
 /// Takes what a TOML file holds; one that is damaged is read line by line.
 pub(super) fn toml(text: &str, trust: Trust, sink: &mut Sink) {
-    let parsed = (nesting(text) <= DEEPEST).then(|| basic_toml::from_str(text).ok()).flatten();
+    let parsed = (nesting(text) <= DEEPEST).then(|| toml::from_str(text).ok()).flatten();
     match parsed {
         Some(value) => walk(value, "", "", trust, sink),
         None => {

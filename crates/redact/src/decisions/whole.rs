@@ -1,0 +1,113 @@
+//! Decisions that need all of the conversation.
+
+use std::collections::BTreeSet;
+
+use regex::RegexBuilder;
+
+use super::Decisions;
+use crate::{
+    Decision, Draft, Engine, Error, Field, Fingerprint, FingerprintKey,
+    scan::{Survey, covered_spans, texts},
+    text::{self, BLOCK, Squeezed},
+    words::WordFinder,
+};
+
+/// More different words than this are a pattern gone wrong.
+const MAX_MATCHES: usize = 1000;
+
+impl Decisions {
+    /// Covers, as words, everything in `draft` that a regular expression matches, and says how many different words that is.
+    /// The expression is not kept: it may hold the very words, and what is kept here holds none. What comes later is not
+    /// covered by it; a pattern that should stop it belongs into a rules file.
+    ///
+    /// # Errors
+    /// The expression cannot be used, or matches more than a thousand different words.
+    pub fn cover_pattern(&mut self, key: &FingerprintKey, draft: &Draft, pattern: &str) -> Result<usize, Error> {
+        let refused = |reason: String| Error::Pattern(reason);
+        let regex = RegexBuilder::new(pattern).build().map_err(|e| refused(e.to_string()))?;
+        let mut words = BTreeSet::new();
+        for text in texts(draft, self) {
+            let found = regex.find_iter(text.text).flat_map(|m| m.as_str().split(BLOCK)).map(str::trim);
+            words.extend(found.filter(|w| !w.is_empty()));
+            if words.len() > MAX_MATCHES {
+                return Err(refused(format!("it matches more than {MAX_MATCHES} different words")));
+            }
+        }
+        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        for word in &words {
+            self.cover_word(key, word)?;
+        }
+        Ok(words.len())
+    }
+
+    /// The covered words, in the order in which they were added, each with the number of places in `draft` where it stands in
+    /// any form, those of turns held back too.
+    #[must_use]
+    pub fn word_places(&self, key: &FingerprintKey, draft: &Draft) -> Vec<(Fingerprint, usize)> {
+        let mut counts: Vec<_> = self.covered_words().map(|word| (*word, 0)).collect();
+        if counts.is_empty() {
+            return counts;
+        }
+        let finder = WordFinder::new(key, self.words());
+        for text in texts(draft, self) {
+            let bytes = text.text.as_bytes();
+            let mut spans = Vec::new();
+            for squeezed in [Some(Squeezed::new(bytes)), Squeezed::unwrapped(bytes)].into_iter().flatten() {
+                let mut places = Vec::new();
+                finder.find(&squeezed, &mut places);
+                let original = |at: usize| squeezed.original(at);
+                spans.extend(
+                    places.iter().map(|p| (p.word, original(p.at), original(p.at + p.length.saturating_sub(1)) + 1)),
+                );
+            }
+            spans.sort_unstable();
+            let mut last = (usize::MAX, 0);
+            for (word, start, end) in spans {
+                if last.0 != word || last.1 <= start {
+                    if let Some((_, count)) = counts.get_mut(word) {
+                        *count += 1;
+                    }
+                    last = (word, end);
+                } else {
+                    last.1 = last.1.max(end);
+                }
+            }
+        }
+        counts
+    }
+
+    /// Makes the author's own title and description fit to be kept: what is covered in them gets its bars at once. One that
+    /// the conversation has itself is none of the author's.
+    ///
+    /// # Errors
+    /// [`Error::InOwnText`]: something was found in it that is not covered and nowhere allowed. Then these decisions must
+    /// not be kept.
+    pub fn cover_own_texts(&mut self, draft: &Draft, engine: &Engine, key: &FingerprintKey) -> Result<(), Error> {
+        if self.title.is_none() && self.description.is_none() {
+            return Ok(());
+        }
+        let survey = Survey::new(draft, engine, self, key)?;
+        let kept = |field: Field| -> Result<Option<String>, Error> {
+            let Some((index, text)) = survey.texts.iter().enumerate().find(|(_, t)| t.field == field) else {
+                return Ok(None);
+            };
+            let mut spans = Vec::new();
+            for found in survey.findings.iter().filter(|f| f.text == index).map(|f| &f.finding) {
+                match found.decision {
+                    Some(Decision::Cover) => spans.push((found.start, found.end)),
+                    None if found.blocking && !self.allows_value(found) => {
+                        return Err(Error::InOwnText { field, rule: found.rule.clone(), name: found.name.clone() });
+                    }
+                    _ => {}
+                }
+            }
+            let spans = covered_spans(&survey.covers, text.text, spans);
+            Ok(Some(text::bar(text.text, &spans)))
+        };
+        let title = if self.title.is_some() { kept(Field::Title)? } else { None };
+        let description = if self.description.is_some() { kept(Field::Description)? } else { None };
+        drop(survey);
+        (self.title, self.description) = (title, description);
+        Ok(())
+    }
+}
