@@ -36,7 +36,7 @@ pub enum Command {
     /// List secrets and personal data in what would be published
     Scan(Scan),
     /// Decide what is covered, allowed and held back
-    Decide(Decide),
+    Decide(Box<Decide>),
     /// Write the exact pages and records that would go out, as files
     Preview(Preview),
     /// Put a conversation on record

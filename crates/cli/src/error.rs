@@ -117,10 +117,9 @@ impl Error {
             | Self::NoSuchWord(_)
             | Self::NoSuchRule(_)
             | Self::CannotUncover { .. }
-            | Self::Workspace(Ws::Redact(Redact::Pattern(_)))
             | Self::Environment { .. }
             | Self::AmbiguousSession { .. }
-            | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_)) => USAGE,
+            | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_) | Ws::Redact(Redact::Pattern(_))) => USAGE,
             Self::Workspace(Ws::Redact(Redact::Undecided { .. }) | Ws::Gate(_)) => PROBLEMS,
             Self::Workspace(
                 Ws::NotSignedIn { .. } | Ws::Atproto(Net::SessionExpired { .. } | Net::WrongPassword { .. }),
