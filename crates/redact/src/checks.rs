@@ -112,7 +112,10 @@ impl Check {
                 contains(&base64::decode_lossy(head), b"PRIVATE KEY")
             }
             Self::Userinfo => {
-                !shapes::is_did(on.whole) && !shapes::is_default_login(on.whole, on.value) && secretish(on.value)
+                !shapes::is_did(on.whole)
+                    && !shapes::is_default_login(on.whole, on.value)
+                    && !shapes::is_example_url(on.whole, on.value)
+                    && secretish(on.value)
             }
             Self::Secretish => secretish(on.value),
             Self::NotWord => on.body.iter().any(|b| !b.is_ascii_lowercase()),
@@ -132,7 +135,7 @@ impl Check {
 }
 
 pub(crate) fn contains(hay: &[u8], needle: &[u8]) -> bool {
-    hay.windows(needle.len()).any(|w| w == needle)
+    memchr::memmem::find(hay, needle).is_some()
 }
 
 /// Length of the first line of a key block, which everyone knows; 0 where `value` is none.

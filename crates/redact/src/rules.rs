@@ -6,11 +6,12 @@
 //! |---|---|
 //! | `id`, `name` | for decisions and for people |
 //! | `tier` | see [`Tier`] |
-//! | `pattern` | where a match begins is known, so it stands for an anchored expression on bytes, Unicode off; its first group, or else all of it, is the secret; `<assign>` stands for what may stand between a name and its value, `<key>` for what may stand between a provider's name and the value of a key of its own, `<uuid>` for a UUID |
+//! | `pattern` | where a match begins is known, so it stands for an anchored expression on bytes, Unicode off; its first group, or else all of it, is the secret; `<assign>` stands for what may stand between a name and its value in code, in settings and in tables, `<key>` for what may stand between a provider's name and the value of a key of its own, `<uuid>` for a UUID |
 //! | `keywords` | the pattern is tried only where one of these stands; `ignore_case` says that case does not matter |
 //! | `run` | the pattern is tried where a run of at least so many letters, digits, `_`, `-` and `.` begins, and with one of the keywords if there are any: for keywords that stand everywhere |
 //! | `offsets` | bytes from the start of the match to the keyword; `[0]` where not given |
 //! | `left` | the match must not continue a word to its left (default); `right`: nor the value to its right |
+//! | `apart` | neither `+`, `/` nor padding touches it, as would be in base64 |
 //! | `extend` | the span runs on to the end of the token (default), so that no tail is left beyond a fixed length |
 //! | `allowable`, `blocking` | see [`Finding`](crate::Finding); both true where not given |
 //! | `checks` | see [`Check`] |
@@ -20,7 +21,7 @@
 //! | `entropy` | least Shannon entropy of the secret after its known prefix, in bits a byte |
 //! | `lengths` | lengths of a whole token in bytes, where the format fixes them: a token wrapped over lines ends there |
 //! | `checksum` | see [`Checksum`]: a value whose checksum holds is real, whatever it looks like |
-//! | `back` | see [`Back`]: the secret stands before the match, which is only its end |
+//! | `back` | see [`Back`]: the secret begins before the match |
 //! | `positive`, `negative`, `source`, `date` | samples for the tests, where the shape is documented, when that was looked up |
 //!
 //! In a person's own file only `id`, `name` and `pattern` must be given: the tier is G, and a rule without keywords is tried
@@ -102,6 +103,8 @@ pub(crate) struct Source {
     pub(crate) left: bool,
     #[serde(default)]
     pub(crate) right: bool,
+    #[serde(default)]
+    pub(crate) apart: bool,
     #[serde(default = "yes")]
     pub(crate) extend: bool,
     #[serde(default = "yes")]
@@ -139,10 +142,10 @@ pub(crate) struct Source {
 impl Source {
     /// All that decides what it finds, as text; samples and sources do not.
     pub(crate) fn definition(&self) -> String {
-        let Self { tier, pattern, keywords, ignore_case, left, right, extend, allowable, blocking, .. } = self;
+        let Self { tier, pattern, keywords, ignore_case, left, right, apart, extend, allowable, blocking, .. } = self;
         let Self { run, placeholders, offsets, checks, near, stop, entropy, lengths, checksum, back, .. } = self;
         format!(
-            "{tier:?} {pattern:?} {keywords:?} {ignore_case} {left} {right} {extend} {allowable} {blocking} \
+            "{tier:?} {pattern:?} {keywords:?} {ignore_case} {left} {right} {apart} {extend} {allowable} {blocking} \
              {run:?} {placeholders} {offsets:?} {checks:?} {near:?} {stop:?} {entropy} {lengths:?} {checksum:?} {back:?}"
         )
     }

@@ -15,7 +15,12 @@ pub(crate) enum Back {
     KeyLines,
     /// The password of the `user:password` before the match.
     Userinfo,
+    /// The whole URL that the match is in: what stands before the match is known to everyone.
+    Url,
 }
+
+/// More than this before the part of a URL that tells what it is, is none of it.
+const URL: usize = 160;
 
 /// A longer user and password are none.
 const USERINFO: usize = 200;
@@ -32,8 +37,31 @@ impl Back {
                 let colon = part(bytes, start - length, start).iter().position(|b| *b == b':')?;
                 (colon + 1 < length).then_some((start - length + colon + 1, start))
             }
+            Self::Url => Some((url_start(bytes, start), end)),
         }
     }
+}
+
+/// Where the URL begins that goes on at `at`: at its scheme, or at its host where it has none.
+fn url_start(bytes: &[u8], at: usize) -> usize {
+    let before = part(bytes, at.saturating_sub(URL), at);
+    let joins = |b: &u8| b.is_ascii_alphanumeric() || b"-._~:/?#@!$&+,;=%\\{}".contains(b);
+    let length = before.iter().rev().take_while(|b| joins(b)).count();
+    let url = part(before, before.len() - length, before.len());
+    let scheme = [&b"://"[..], b":\\/\\/", b"%3A%2F%2F", b"%3a%2f%2f"];
+    let Some(colon) = scheme.iter().filter_map(|mark| memchr::memmem::rfind(url, mark)).max() else {
+        let host = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'/' | b'\\');
+        let path = url.iter().rev().take_while(|b| host(b)).count();
+        let path = part(url, url.len() - path, url.len());
+        // The letter of an escape (`\n`) is no part of a host.
+        let escape =
+            path.windows(2).rposition(|pair| matches!(pair, [b'\\', b'n' | b'r' | b't'])).map_or(0, |at| at + 2);
+        let host = part(path, escape, path.len());
+        return at - host.len() + host.iter().position(u8::is_ascii_alphanumeric).unwrap_or_default();
+    };
+    let before = part(url, 0, colon);
+    let scheme = [&b"https"[..], b"http"].into_iter().find(|name| before.ends_with(name)).map_or(0, <[u8]>::len);
+    at - url.len() + colon - scheme
 }
 
 /// A line of a key is at least this long, unless it is the last one.
@@ -73,6 +101,13 @@ fn key_lines(bytes: &[u8], end: usize) -> Option<usize> {
         last &= line.is_empty();
         at = from;
     }
+}
+
+/// Whether its letters change between upper and lower case more often than those of words put together do.
+fn is_restless(value: &[u8]) -> bool {
+    let letters = || value.iter().filter(|b| b.is_ascii_alphabetic());
+    let changes = letters().zip(letters().skip(1)).filter(|(a, b)| a.is_ascii_uppercase() != b.is_ascii_uppercase());
+    value.len() >= 12 && letters().count() == value.len() && changes.count() * 20 >= value.len() * 9
 }
 
 /// Whether it looks random: neither a name in a program, nor words, nor a version.
@@ -115,7 +150,7 @@ const EXPRESSIONS: [&str; 16] = [
 /// Whether it could be a password that someone chose or made: more than letters, and no expression, path or constant.
 pub(crate) fn is_passwordish(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
-    let telling = value.iter().any(|b| b.is_ascii_digit() || b"!@#%^&*?~+".contains(b));
+    let telling = value.iter().any(|b| b.is_ascii_digit() || b"!@#%^&*?~+".contains(b)) || is_restless(value);
     let constant = value.iter().all(|b| b.is_ascii_uppercase() || *b == b'_')
         || (text.contains('_') && value.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_'));
     let path = text.starts_with(['/', '.', '~', '-', '@', ',', ':', '|', '%', '&']);
@@ -181,7 +216,11 @@ pub(crate) fn has_secret_cookie(header: &[u8]) -> bool {
         }
         let session = SESSION_COOKIES.iter().any(|n| name.contains(n));
         let digit = value.iter().any(u8::is_ascii_digit);
-        secretish(value) && ((session && value.len() >= 8 && digit) || (value.len() >= 12 && is_random(value)))
+        let constant =
+            value.contains(&b'_') && value.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_');
+        secretish(value)
+            && !constant
+            && ((session && value.len() >= 8 && digit) || (value.len() >= 12 && is_random(value)))
     })
 }
 
@@ -223,4 +262,31 @@ pub(crate) fn is_default_login(url: &[u8], password: &[u8]) -> bool {
 /// Whether the match is an example with nothing in it to hide: a DID where a user would stand.
 pub(crate) fn is_did(url: &[u8]) -> bool {
     contains(part(url, 0, 9), b"//did:") || contains(part(url, 0, 12), b"\\/did:")
+}
+
+/// Words that stand in made-up URLs, where a password would.
+const EXAMPLE_PASSWORDS: [&str; 12] =
+    ["pass", "foo", "foobar", "bar", "baz", "qux", "quux", "word", "pw", "pwd", "auth", "passwd"];
+
+/// Hosts of made-up URLs, by their first label; so are those of one letter.
+const EXAMPLE_HOSTS: [&str; 8] = ["foo", "bar", "baz", "example", "foodomain", "host", "hostname", "foobar"];
+
+/// Whether a URL is made up to show what may stand in one, not to open something: its password holds no letter or digit, or
+/// it is a common word, and its host is one too. `url` ends with the host.
+pub(crate) fn is_example_url(url: &[u8], password: &[u8]) -> bool {
+    let mut plain = Vec::with_capacity(password.len());
+    let mut rest = password;
+    while let [first, after @ ..] = rest {
+        let escaped = *first == b'%' && after.iter().take(2).filter(|b| b.is_ascii_hexdigit()).count() == 2;
+        plain.push(if escaped { b'%' } else { *first });
+        rest = if escaped { after.get(2..).unwrap_or_default() } else { after };
+    }
+    let words: Vec<&[u8]> = plain.split(|b| !b.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let host = url.rsplit(|b| *b == b'@').next().unwrap_or_default();
+    let label = host.split(|b| !(b.is_ascii_alphanumeric() || *b == b'-')).next().unwrap_or_default();
+    let listed = |list: &[&str], word: &[u8]| list.iter().any(|w| w.as_bytes() == word.to_ascii_lowercase());
+    let example_host = label.len() == 1 || listed(&EXAMPLE_HOSTS, label);
+    let example = |word: &&[u8]| word.len() == 1 || listed(&EXAMPLE_PASSWORDS, word);
+    !String::from_utf8_lossy(&plain).chars().any(char::is_alphanumeric)
+        || (example_host && words.first().is_some_and(example))
 }

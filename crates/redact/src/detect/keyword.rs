@@ -19,8 +19,17 @@ use crate::{
     views,
 };
 
-/// What may stand between a name and its value: the rest of the name, quotes (also escaped ones), a separator.
-const ASSIGN: &str = r#"[A-Za-z0-9_.-]{0,40}\\*["'`]?\]?[ \t]{0,4}(?:=>|:=|=|:|,|[ \t])[ \t]{0,4}\\*["'`]?"#;
+/// What may stand between a name and its value: the rest of the name, quotes (also escaped ones), a separator. The separator
+/// may also be a type and an equals sign, the border of a table's cell, or the word `value` where name and value are fields
+/// of their own, as in `- name: N⏎  value: V` and `"name": "N", "value": "V"`.
+const ASSIGN: &str = concat!(
+    r#"[A-Za-z0-9_.-]{0,40}\\*["'`]?\]?(?:"#,
+    r"[ \t]{0,4}(?:=>|:=|\?\?|\|\||=|:|,|[ \t])[ \t]{0,4}",
+    r"|:[ ]?(?:&(?:'static[ ])?str|[Ss]tring|str)[ ]?=[ ]?",
+    r"|[ \t]*(?:\||\xe2\x94[\x82\x83])[ \t]*",
+    r#"|(?:,|[ \t\r\n>+-]|\\+[nrt])(?:[ \t\r\n>+-]|\\+[nrt])*\\*["']?(?i:value)\\*["']?[ \t]{0,4}[:=][ \t]{0,4}"#,
+    r#")\\*["'`]?"#,
+);
 
 /// What may stand between a provider's name and the value of a key of its own: on the same line, a word that says so.
 const KEY: &str = r"[^\n]{0,32}?(?i:key|token|secret|passw|auth|credential|[_-]pat)<assign>";
@@ -58,6 +67,7 @@ pub(super) struct Rule {
     has_group: bool,
     left: bool,
     right: bool,
+    apart: bool,
     extend: bool,
     placeholders: bool,
     offsets: Vec<usize>,
@@ -81,6 +91,16 @@ pub(super) struct Progress {
     /// Where this rule's last match ended.
     until: usize,
     failures: u32,
+    near: Near,
+}
+
+/// How far the text was searched for what must stand near a match.
+#[derive(Clone, Copy, Default)]
+struct Near {
+    /// Where it stands, at the last place that was found.
+    found: Option<(usize, usize)>,
+    /// There is none after that one and before this.
+    searched: usize,
 }
 
 impl KeywordRules {
@@ -171,21 +191,29 @@ impl KeywordRules {
                 }
             }
         }
-        for (length, rule) in &self.runs {
-            let Some(rule) = self.rules.get(*rule) else { continue };
-            let mut state = Progress::default();
-            for start in Runs::new(bytes, *length) {
-                // The letter of an escape (`\n`) is no part of what follows it.
-                let escaped = start.checked_sub(1).and_then(|i| bytes.get(i)) == Some(&b'\\');
-                let start = start + usize::from(escaped);
-                let head = bytes.get(start..).unwrap_or_default();
-                if rule.prefixes.is_empty() || rule.prefixes.iter().any(|p| head.starts_with(p)) {
-                    hits.extend(try_rule(rule, bytes, start, &mut state));
-                }
-            }
-        }
+        self.find_in_runs(bytes, hits);
         if join {
             views::split_words(bytes, |window, left, right| self.find_split(bytes, window, left, right, hits));
+        }
+    }
+
+    /// Tries the rules without keywords, where runs begin that are long enough for them.
+    fn find_in_runs(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
+        // Sorted by length.
+        let Some((shortest, _)) = self.runs.first() else { return };
+        let mut progress = vec![Progress::default(); self.runs.len()];
+        for (start, end) in Runs::new(bytes, *shortest) {
+            // The letter of an escape (`\n`) is no part of what follows it.
+            let escaped = start.checked_sub(1).and_then(|i| bytes.get(i)) == Some(&b'\\');
+            let start = start + usize::from(escaped);
+            let fitting = self.runs.iter().zip(&mut progress).take_while(|((length, _), _)| *length <= end - start);
+            for ((_, rule), state) in fitting {
+                let Some(rule) = self.rules.get(*rule) else { continue };
+                let head = bytes.get(start..).unwrap_or_default();
+                if rule.prefixes.is_empty() || rule.prefixes.iter().any(|p| head.starts_with(p)) {
+                    hits.extend(try_rule(rule, bytes, start, state));
+                }
+            }
         }
     }
 
@@ -216,7 +244,7 @@ impl KeywordRules {
     }
 }
 
-/// Where runs of letters, digits, `_`, `-` and `.` begin that are at least `length` bytes long.
+/// Runs of letters, digits, `_`, `-` and `.` that are at least `length` bytes long.
 ///
 /// A run that long has a byte at every so many of the text: only those are looked at first.
 struct Runs<'a> {
@@ -233,9 +261,10 @@ impl<'a> Runs<'a> {
 }
 
 impl Iterator for Runs<'_> {
-    type Item = usize;
+    /// Where it begins and ends.
+    type Item = (usize, usize);
 
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Option<(usize, usize)> {
         let joins = |b: &u8| text::is_word(*b) || matches!(b, b'-' | b'.');
         loop {
             let probe = self.at + self.length - 1;
@@ -248,7 +277,7 @@ impl Iterator for Runs<'_> {
             }
             let rest = self.text.get(probe..).unwrap_or_default();
             self.at = probe + rest.iter().position(|b| !joins(b)).unwrap_or(rest.len());
-            return Some(start);
+            return Some((start, self.at));
         }
     }
 }
@@ -271,6 +300,7 @@ pub(super) fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
         has_group: regex.captures_len() > 1,
         left: source.left,
         right: source.right,
+        apart: source.apart,
         extend: source.extend,
         placeholders: source.placeholders,
         offsets: source.offsets,
@@ -309,7 +339,7 @@ fn try_rule(rule: &Rule, bytes: &[u8], start: usize, state: &mut Progress) -> Op
     if let Some(block) = found.and_then(|m| find(part(bytes, m.start, m.whole), text::BLOCK.as_bytes())) {
         found = found.and_then(|m| match_at(rule, bytes, start, m.start + block));
     }
-    let mut hit = found.and_then(|m| accept(rule, bytes, start, m));
+    let mut hit = found.and_then(|m| accept(rule, bytes, start, m, &mut state.near));
     if hit.is_none() && state.failures < PATIENCE {
         hit = cut_short(rule, bytes, start);
     }
@@ -370,7 +400,8 @@ fn match_at(rule: &Rule, bytes: &[u8], start: usize, limit: usize) -> Option<Mat
     Some(Match { start: start + group.start(), end: start + group.end(), whole: whole_end })
 }
 
-fn accept(rule: &Rule, bytes: &[u8], start: usize, mut found: Match) -> Option<Hit> {
+fn accept(rule: &Rule, bytes: &[u8], start: usize, mut found: Match, near: &mut Near) -> Option<Hit> {
+    let telling = found.start;
     if let Some(back) = rule.back {
         (found.start, found.end) = back.span(bytes, found.start, found.end)?;
     }
@@ -384,12 +415,18 @@ fn accept(rule: &Rule, bytes: &[u8], start: usize, mut found: Match) -> Option<H
     if rule.right && !text::ends_token(bytes, end) {
         return None;
     }
+    if rule.apart && !stands_apart(bytes, found.start, end) {
+        return None;
+    }
     if rule.extend {
         end = text::token_end(bytes, end);
     }
     let value = part(bytes, found.start, end);
     let known = rule.prefixes.iter().filter(|p| value.starts_with(p)).map(Vec::len).max().unwrap_or_default();
     let mut public = known.max(pem_header(value));
+    if rule.back == Some(Back::Url) {
+        public = telling - found.start;
+    }
     if rule.checks.contains(&Check::HomeName) {
         public = public.max(home_prefix(value));
     }
@@ -409,7 +446,7 @@ fn accept(rule: &Rule, bytes: &[u8], start: usize, mut found: Match) -> Option<H
     if rule.entropy > 0.0 && entropy(body) < rule.entropy {
         return None;
     }
-    let good = rule.checks.iter().all(|check| check.holds(&on)) && is_near(rule, bytes, found.start, end);
+    let good = rule.checks.iter().all(|check| check.holds(&on)) && near.holds(rule, bytes, found.start, end);
     good.then(|| Hit { public, ..Hit::new(rule.kind, found.start, end) })
 }
 
@@ -424,14 +461,49 @@ fn trim(bytes: &[u8], start: usize, mut end: usize) -> usize {
     }
 }
 
-fn is_near(rule: &Rule, bytes: &[u8], start: usize, end: usize) -> bool {
-    if rule.near.is_empty() {
-        return true;
+/// Whether no base64 goes on before or after `start..end`: random bytes have any short prefix somewhere.
+fn stands_apart(bytes: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|i| bytes.get(i));
+    !matches!(before, Some(b'+' | b'/')) && !matches!(bytes.get(end), Some(b'+' | b'/' | b'='))
+}
+
+impl Near {
+    /// Whether one of the rule's words stands near `start..end`. What was searched once is not searched again.
+    fn holds(&mut self, rule: &Rule, bytes: &[u8], start: usize, end: usize) -> bool {
+        let (from, to) = (start.saturating_sub(NEAR), end.saturating_add(NEAR).min(bytes.len()));
+        if rule.near.is_empty() {
+            return true;
+        }
+        let within = |(at, after): (usize, usize)| from <= at && after <= to;
+        while !self.found.is_some_and(within) {
+            let next = from.max(self.searched);
+            let Some(found) = first_of(&rule.near, part(bytes, next, to)) else {
+                // A word may have begun that goes on after `to`.
+                let longest = rule.near.iter().map(Vec::len).max().unwrap_or_default();
+                self.searched = self.searched.max((to + 1).saturating_sub(longest));
+                return false;
+            };
+            self.found = Some((next + found.0, next + found.1));
+            self.searched = next + found.0 + 1;
+        }
+        true
     }
-    let around = part(bytes, start.saturating_sub(NEAR), end.saturating_add(NEAR)).to_ascii_lowercase();
-    rule.near.iter().any(|word| find(&around, word).is_some())
+}
+
+/// The first place in `hay` where one of `words` stands, which are in lower case.
+fn first_of(words: &[Vec<u8>], hay: &[u8]) -> Option<(usize, usize)> {
+    let mut first: Option<(usize, usize)> = None;
+    for word in words {
+        let Some(letter) = word.first() else { continue };
+        // No later than the best so far.
+        let hay = first.map_or(hay, |(at, _)| part(hay, 0, at.saturating_add(word.len())));
+        let places = memchr::memchr2_iter(*letter, letter.to_ascii_uppercase(), hay);
+        let places = places.map(|at| (at, at + word.len()));
+        first = places.into_iter().find(|(at, to)| part(hay, *at, *to).eq_ignore_ascii_case(word)).or(first);
+    }
+    first
 }
 
 fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
-    hay.windows(needle.len().max(1)).position(|w| w == needle)
+    memchr::memmem::find(hay, needle)
 }

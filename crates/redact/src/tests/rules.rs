@@ -124,3 +124,75 @@ fn rules_that_miss_the_canary_fail_their_self_test() {
     let engine = compiled(&one("x", "zzz9", "zzz9")).unwrap();
     assert!(matches!(engine.self_test(), Err(Error::SelfTest { missed: "a token" })));
 }
+
+#[test]
+fn a_match_counts_where_a_word_stands_near_it_and_only_there() {
+    let rule = one("x", "tok[0-9]{4}z", "tok").replace("positive", "near = ['Word', 'other']\npositive");
+    let engine = compiled(&rule).unwrap();
+    let mut text = String::new();
+    for n in 0..400 {
+        text.push_str(match n {
+            0 | 130 | 131 => "wOrD ",
+            260 => "OTHER ",
+            _ => "wor ",
+        });
+        text.push_str(&"- ".repeat(40));
+        text.push_str(&format!("tok{n:04}z "));
+    }
+    let near = |start: usize, end: usize| {
+        let around = text.get(start.saturating_sub(4096)..(end + 4096).min(text.len())).unwrap().to_lowercase();
+        around.contains("word") || around.contains("other")
+    };
+    let all: Vec<(usize, usize)> = text.match_indices("tok").map(|(at, _)| (at, at + 8)).collect();
+    let expected: Vec<(usize, usize)> = all.iter().copied().filter(|(start, end)| near(*start, *end)).collect();
+    assert!(expected.len() > 100 && expected.len() + 100 < all.len(), "{}", expected.len());
+    assert_eq!(spans(&engine, &text, "x"), expected);
+}
+
+#[test]
+fn what_must_stand_apart_is_not_found_in_base64() {
+    let rule = one("x", "K2[0-9]{4}", "K2").replace("positive", "apart = true\npositive");
+    let engine = compiled(&rule).unwrap();
+    for alone in ["K21234", "\"K21234\"", "a=K21234,", "(K21234)"] {
+        assert_eq!(spans(&engine, alone, "x").len(), 1, "{alone}");
+    }
+    for within in ["/K21234", "+K21234", "K21234/", "K21234+", "K21234=="] {
+        assert_eq!(spans(&engine, within, "x"), [], "{within}");
+    }
+}
+
+#[test]
+fn a_value_is_known_by_its_name_in_settings_code_and_tables() {
+    let rule = one("x", "NAME<assign>(v[0-9]{6})", "NAME").replace("tier", "right = true\ntier");
+    let engine = compiled(&rule).unwrap();
+    for text in [
+        "NAME=v123456",
+        "NAME: v123456",
+        "NAME_2 := \"v123456\"",
+        "ENV NAME v123456",
+        "| NAME | v123456 |",
+        "| `NAME`       | `v123456` |",
+        "\u{2502} NAME \u{2502} v123456 \u{2502}",
+        "- name: NAME\n  value: \"v123456\"",
+        "> - name: \"NAME\"\n>   value: v123456",
+        r#"- name: NAME\n  value: \"v123456\""#,
+        r#"{"name": "NAME", "value": "v123456"}"#,
+        r#"{\"name\":\"NAME\",\"value\":\"v123456\"}"#,
+        r#"<add key="NAME" value="v123456" />"#,
+        "const NAME: &str = \"v123456\";",
+        "const NAME: string = 'v123456'",
+        "process.env.NAME ?? \"v123456\"",
+        "process.env.NAME || 'v123456'",
+    ] {
+        assert_eq!(spans(&engine, text, "x").len(), 1, "{text}");
+    }
+    for text in [
+        "NAME of the v123456",
+        "NAME: old \u{2192} v123456",
+        "| NAME | the value | v123456 |",
+        "NAME\nv123456",
+        "- name: NAME\n  other: v123456",
+    ] {
+        assert_eq!(spans(&engine, text, "x"), [], "{text}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Shapes that no pattern describes.
 
-use crate::shapes::{Back, has_digits_throughout, has_secret_cookie, is_mnemonic, is_passwordish, is_random};
+use crate::shapes::{
+    Back, has_digits_throughout, has_secret_cookie, is_example_url, is_mnemonic, is_passwordish, is_random,
+};
 
 fn key_lines(text: &str) -> Option<&str> {
     let end = text.find("-----END").unwrap();
@@ -85,4 +87,56 @@ fn recovery_phrases_are_told_from_sentences() {
 fn codes_are_told_from_words() {
     assert!(has_digits_throughout(b"a1b2-c3d4, 77qw-12rt"));
     assert!(!has_digits_throughout(b"well-known, step-by-step, 77qw-12rt, over-all, one-more"));
+}
+
+fn url(text: &str, telling: &str) -> String {
+    let at = text.find(telling).unwrap();
+    let (start, end) = Back::Url.span(text.as_bytes(), at, text.len()).unwrap();
+    text.get(start..end).unwrap().to_owned()
+}
+
+#[test]
+fn a_url_begins_at_its_scheme() {
+    assert_eq!(url("HOOK=https://hooks.acme.dev/services/T1", "T1"), "https://hooks.acme.dev/services/T1");
+    assert_eq!(url("a\\nhttps://hooks.acme.dev/T1", "T1"), "https://hooks.acme.dev/T1");
+    assert_eq!(url(r"{\u0022u\u0022:\u0022https:\/\/hooks.acme.dev\/T1", "T1"), r"https:\/\/hooks.acme.dev\/T1");
+    assert_eq!(url("https://a.dev/?to=https://hooks.acme.dev/T1", "T1"), "https://hooks.acme.dev/T1");
+    assert_eq!(url("?to=https%3A%2F%2Fhooks.acme.dev%2FT1", "T1"), "https%3A%2F%2Fhooks.acme.dev%2FT1");
+}
+
+#[test]
+fn a_url_without_a_scheme_begins_at_its_host() {
+    assert_eq!(url("post to hooks.acme.dev/services/T1", "T1"), "hooks.acme.dev/services/T1");
+    assert_eq!(url("HOOK=hooks.acme.dev/T1", "T1"), "hooks.acme.dev/T1");
+    assert_eq!(url("a\\nhooks.acme.dev/T1", "T1"), "hooks.acme.dev/T1");
+    assert_eq!(url("T1", "T1"), "T1");
+}
+
+#[test]
+fn urls_made_up_to_show_what_may_stand_in_one_hide_nothing() {
+    let example = |url: &str, password: &str| is_example_url(url.as_bytes(), password.as_bytes());
+    for (url, password) in [
+        ("://a:foo(b]c@d", "foo(b]c"),
+        ("://:%3A%40c@d", "%3A%40c"),
+        ("://foo:\u{1f4a9}@example.com", "\u{1f4a9}"),
+        ("://foo:%F0%9F%92%A9@acme.dev", "%F0%9F%92%A9"),
+        ("://u:foobar@foodomain.com", "foobar"),
+        ("://user:pass[@foo", "pass["),
+    ] {
+        assert!(example(url, password), "{url}");
+    }
+    for (url, password) in [
+        ("://app:foobar@db.acme.dev", "foobar"),
+        ("://app:river7maple@example.com", "river7maple"),
+        ("://app:%D0%BF7@acme.dev", "%D0%BF7"),
+        ("://app:пароль@acme.dev", "пароль"),
+    ] {
+        assert!(!example(url, password), "{url}");
+    }
+}
+
+#[test]
+fn a_constant_is_no_session() {
+    assert!(!has_secret_cookie(b"PART_NUMBER=ROCKET_LAUNCHER_0001"));
+    assert!(has_secret_cookie(b"session=ROCKETLAUNCHER0001A7B8"));
 }
