@@ -76,7 +76,8 @@ fn an_allow_does_not_hold_for_new_places_of_its_value() {
     let decisions = allow_all(&draft(&[&text]), &rules());
     let mut more = draft(&[&text, &format!("again {token}")]);
     more.turns[0].steps.push(step("Bash", &text));
-    let open: Vec<_> = scanned(&more, &decisions).findings.into_iter().filter(|f| f.undecided()).collect();
+    let open: Vec<_> =
+        scanned(&more, &decisions).findings.into_iter().filter(onrecord_redact::Finding::undecided).collect();
     assert_eq!(
         open.iter().map(|f| (f.turn, f.field)).collect::<Vec<_>>(),
         [(Some(1), Field::StepSummary(0)), (Some(2), Field::Text)]
