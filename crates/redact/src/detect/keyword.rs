@@ -197,19 +197,17 @@ impl KeywordRules {
         }
     }
 
-    /// Tries the rules without keywords, where runs begin that are long enough for them.
+    /// Tries the rules without keywords where runs begin.
     fn find_in_runs(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
-        // Sorted by length.
         let Some((shortest, _)) = self.runs.first() else { return };
         let mut progress = vec![Progress::default(); self.runs.len()];
-        for (start, end) in Runs::new(bytes, *shortest) {
+        for run in Runs::new(bytes, *shortest) {
             // The letter of an escape (`\n`) is no part of what follows it.
-            let escaped = start.checked_sub(1).and_then(|i| bytes.get(i)) == Some(&b'\\');
-            let start = start + usize::from(escaped);
-            let fitting = self.runs.iter().zip(&mut progress).take_while(|((length, _), _)| *length <= end - start);
-            for ((_, rule), state) in fitting {
+            let escaped = run.start.checked_sub(1).and_then(|i| bytes.get(i)) == Some(&b'\\');
+            let start = run.start + usize::from(escaped);
+            let head = bytes.get(start..).unwrap_or_default();
+            for ((_, rule), state) in self.runs.iter().zip(&mut progress).take_while(|((n, _), _)| *n <= run.len()) {
                 let Some(rule) = self.rules.get(*rule) else { continue };
-                let head = bytes.get(start..).unwrap_or_default();
                 if rule.prefixes.is_empty() || rule.prefixes.iter().any(|p| head.starts_with(p)) {
                     hits.extend(try_rule(rule, bytes, start, state));
                 }
@@ -261,25 +259,39 @@ impl<'a> Runs<'a> {
 }
 
 impl Iterator for Runs<'_> {
-    /// Where it begins and ends.
-    type Item = (usize, usize);
+    type Item = Range<usize>;
 
-    fn next(&mut self) -> Option<(usize, usize)> {
-        let joins = |b: &u8| text::is_word(*b) || matches!(b, b'-' | b'.');
+    fn next(&mut self) -> Option<Range<usize>> {
         loop {
             let probe = self.at + self.length - 1;
             let window = self.text.get(self.at..=probe)?;
-            let tail = window.iter().rev().take_while(|b| joins(b)).count();
+            let tail = window.iter().rev().take_while(|b| joins_run(**b)).count();
             let start = probe + 1 - tail;
             if tail < self.length {
                 self.at = start;
                 continue;
             }
             let rest = self.text.get(probe..).unwrap_or_default();
-            self.at = probe + rest.iter().position(|b| !joins(b)).unwrap_or(rest.len());
-            return Some((start, self.at));
+            self.at = probe + rest.iter().position(|b| !joins_run(*b)).unwrap_or(rest.len());
+            return Some(start..self.at);
         }
     }
+}
+
+/// Letters, digits, `_`, `-` and `.`.
+fn joins_run(byte: u8) -> bool {
+    static JOINS: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "every index is below 256")]
+        while byte < 256 {
+            let b = byte as u8;
+            table[byte] = b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+            byte += 1;
+        }
+        table
+    };
+    JOINS.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// A rule's pattern as the regex crate has it.

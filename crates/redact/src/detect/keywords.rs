@@ -4,6 +4,10 @@
 //! bytes of a word are its anchor; eighteen bits of a hash of every three bytes of the text say whether they may be one. An
 //! automaton of several hundred words costs three times as much a byte.
 
+mod common;
+
+use self::common::COMMON;
+
 /// Bits of the hash: the table of all of them fits into the fastest cache.
 const HASH_BITS: u32 = 18;
 const HASHES: usize = 1 << HASH_BITS;
@@ -146,15 +150,19 @@ fn hash(block: u32) -> usize {
     usize::try_from(hash).unwrap_or_default()
 }
 
-/// How often some bytes stand beside each other in text and code, by rule of thumb: letters by how common they are, digits
-/// and marks rarer.
+/// How often some bytes stand beside each other in text and code: those that were counted by their rank, others by how common
+/// their letters are.
 fn frequency(anchor: &[u8]) -> u32 {
-    const COMMON: &[u8] = b"etaoinsrhldcumfpgwybvkxjqz";
+    const LETTERS: &[u8] = b"etaoinsrhldcumfpgwybvkxjqz";
+    if let Some(rank) = COMMON.chunks(ANCHOR).position(|common| common == anchor) {
+        return u32::MAX - u32::try_from(rank).unwrap_or_default();
+    }
     anchor
         .iter()
-        .map(|b| match COMMON.iter().position(|c| c == b) {
+        .map(|b| match LETTERS.iter().position(|letter| letter == b) {
             Some(rank) => 26 - u32::try_from(rank).unwrap_or(26),
-            None if matches!(b, b'_' | b'.' | b'-' | b'/' | b':' | b'=' | b'"' | b' ') => 8,
+            None if *b == b' ' => 40,
+            None if matches!(b, b'_' | b'.' | b'-' | b'/' | b':' | b'=' | b'"') => 8,
             None => 4,
         })
         .fold(1, u32::saturating_mul)
