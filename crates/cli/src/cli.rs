@@ -138,7 +138,7 @@ pub struct RulesArgs {
 #[derive(Debug, Args)]
 pub struct Scan {
     /// A file, a session id or the start of one, an onrecord link, or - for standard input
-    #[arg(required_unless_present = "sources", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(required_unless_present_any = ["sources", "self_test"], value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// The agent that wrote it, where its content does not tell
     #[arg(long, value_parser = harness, value_name = "HARNESS")]
@@ -148,6 +148,9 @@ pub struct Scan {
     /// List where your own secrets are collected from, and how many; never what they are
     #[arg(long)]
     pub sources: bool,
+    /// Try the engine on canaries of every tier, and say which version and which rules are in force
+    #[arg(long, conflicts_with = "sources")]
+    pub self_test: bool,
     /// Collect nothing from this source any more
     #[arg(long, value_name = "ID", requires = "sources")]
     pub off: Vec<String>,

@@ -54,8 +54,8 @@ impl Opened {
     }
 
     pub fn with_grain(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
-        let rules = rules::builder(rules, out)?;
         let workspace = config::open_workspace()?;
+        let rules = rules::builder(rules, out)?;
         let conversation = match find(arg, &workspace)? {
             Found::Transcript(input) => read(input, grain, None)?,
             Found::Record { uri } => {
@@ -79,7 +79,7 @@ impl Opened {
             decisions,
             read_decisions,
             key: workspace.fingerprint_key()?,
-            rules: engine(rules, &conversation)?,
+            rules: engine(rules, &conversation, &workspace)?,
             workspace,
             lost,
             title: draft.title.clone(),
@@ -116,8 +116,9 @@ impl Opened {
         Ok(scan(&self.draft, &self.rules, &self.decisions, &self.key)?)
     }
 
-    /// Covers what is to be covered and closes the conversation for publishing.
+    /// Covers what is to be covered and closes the conversation for publishing. The engine is tried on canaries first.
     pub fn seal(&self) -> Result<Reviewed> {
+        self.rules.self_test()?;
         Ok(seal(&self.draft, &self.rules, &self.decisions, &self.key)?)
     }
 
@@ -169,10 +170,11 @@ impl Opened {
     }
 }
 
-/// All that is looked for in `conversation`: `rules`, and what is known of the person.
-fn engine(rules: EngineBuilder, conversation: &Conversation) -> Result<Engine> {
+/// All that is looked for in `conversation`: `rules`, what is known of the person, and the person's own secrets.
+fn engine(rules: EngineBuilder, conversation: &Conversation, workspace: &Workspace) -> Result<Engine> {
     let project = conversation.source.cwd.as_deref().map(Path::new);
-    Ok(rules.person(config::person(project)).build()?)
+    let own = workspace.own_secrets(&config::places(project.map(Path::to_owned)))?;
+    Ok(rules.person(config::person(project)).own_secrets(own.secrets).build()?)
 }
 
 /// What a name on the command line leads to.

@@ -115,7 +115,15 @@ impl Reviewed {
     /// # Errors
     /// Something was found; nothing may be sent.
     pub fn gate(&self, bytes: &[u8]) -> Result<(), GateHit> {
-        self.gate.check(bytes)
+        self.gate.check(bytes, true)
+    }
+
+    /// The same for a page of our own making: the author's words are not looked for, as a page has words of its own.
+    ///
+    /// # Errors
+    /// Something was found; the page may not be written.
+    pub fn gate_page(&self, bytes: &[u8]) -> Result<(), GateHit> {
+        self.gate.check(bytes, false)
     }
 }
 

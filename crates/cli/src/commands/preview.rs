@@ -34,8 +34,11 @@ pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
         Some(out) => out.clone(),
         None => folder(&published.rkey)?,
     };
-    // Pages are made of records that passed the gate, and of words of our own that an author may have covered elsewhere.
     let files = export(&[published], Standing::Preview)?;
+    // The records in them have passed the gate; what was made of them passes it too.
+    for (_, bytes) in &files {
+        reviewed.gate_page(bytes).map_err(WorkspaceError::Gate)?;
+    }
     let count = files.len();
     clear(&folder).map_err(|source| Error::File { path: folder.clone(), source })?;
     for (path, bytes) in files {

@@ -1,6 +1,6 @@
 //! `onrecord scan`: what must be decided before a conversation can be published.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Instant};
 
 use onrecord_redact::{Decision, Finding};
 use serde_json::json;
@@ -10,6 +10,7 @@ use crate::{
     cli::Scan,
     error::{PROBLEMS, Result},
     output::{Out, columns, counted, one_line},
+    rules,
     source::Opened,
 };
 
@@ -17,6 +18,9 @@ use crate::{
 const LISTED: usize = 8;
 
 pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
+    if args.self_test {
+        return self_test(args, out);
+    }
     // Without a conversation the sources are asked for: the command line sees to it.
     let Some(session) = args.session().filter(|_| !args.sources) else {
         return sources::run(args, out);
@@ -34,6 +38,31 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
         what_next(&session.session, &scan.findings, out)?;
     }
     Ok(if undecided > 0 { PROBLEMS } else { 0 })
+}
+
+/// Tries the engine as it would be used, with the person's own rules.
+fn self_test(args: &Scan, out: &mut Out) -> Result<u8> {
+    let engine = rules::builder(&args.rules, out)?.build()?;
+    let started = Instant::now();
+    let passed = engine.self_test()?;
+    let took = started.elapsed();
+    if out.json {
+        let canaries: Vec<_> =
+            passed.canaries.iter().map(|(tier, what)| json!({"tier": tier, "planted": what, "found": true})).collect();
+        out.json(&json!({
+            "engine": passed.engine,
+            "rules": passed.rules,
+            "rulesHash": passed.rules_hash,
+            "canaries": canaries,
+        }))?;
+        return Ok(0);
+    }
+    for (tier, what) in &passed.canaries {
+        out.line(format_args!("  {tier:?}  {what}: found, covered, and stopped at the gate"))?;
+    }
+    out.line(format_args!("Engine {}, {} rules, SHA-256 {}", passed.engine, passed.rules, passed.rules_hash))?;
+    out.note(format_args!("passed in {} ms", took.as_millis()));
+    Ok(0)
 }
 
 /// The findings, grouped by what they are: first what is to be decided, last what is only a suggestion.
