@@ -345,6 +345,24 @@ fn what_only_looks_like_a_secret_is_left_alone() {
 }
 
 #[test]
+fn where_a_value_is_kept_is_not_the_value() {
+    for reference in [
+        "${Meadow_42!x}",
+        "%Meadow42!x%",
+        "{{Meadow-42!x}}",
+        "$MeadowLantern42",
+        "<Meadow42!x>",
+        "secrets.Meadow42!x",
+        "op:Meadow42!x",
+        "https://vault/Meadow42!x",
+    ] {
+        let found = findings(&format!("db_password = \"{reference}\""));
+        assert!(found.iter().all(|f| f.rule != "named-password"), "{reference}");
+    }
+    assert_eq!(findings("db_password = \"Meadow42!x\"")[0].rule, "named-password");
+}
+
+#[test]
 fn a_random_token_is_suggested_and_never_blocks() {
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let mut found = 0;
