@@ -50,7 +50,9 @@ fn size(draft: &Draft) -> u64 {
 fn benches(c: &mut Criterion) {
     let key = FingerprintKey::from_bytes([3; 32]);
     let rules = Engine::builtin().unwrap();
-    c.bench_function("compile the rules", |b| b.iter(|| Engine::builtin().unwrap()));
+    c.bench_function("compile all rules", |b| b.iter(|| Engine::builder().compile_all_now().build().unwrap()));
+    c.bench_function("make an engine", |b| b.iter(|| Engine::builtin().unwrap()));
+    c.bench_function("self-test", |b| b.iter(|| rules.self_test().unwrap()));
 
     let clean = conversation(5_000, 10_000_000);
     let nothing = Decisions::default();

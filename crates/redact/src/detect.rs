@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 pub(crate) use self::{
     entropy::Entropy,
-    keyword::KeywordRules,
+    keyword::{Compile, KeywordRules},
     known::Known,
     named::Named,
     patterns::Patterns,

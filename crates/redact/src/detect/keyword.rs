@@ -1,6 +1,6 @@
 //! Tiers B and C, and whatever else begins with a known word: anchored patterns, tried where a keyword stands.
 
-use std::{collections::HashMap, ops::Range};
+use std::{collections::HashMap, ops::Range, sync::OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 use zeroize::Zeroizing;
@@ -63,8 +63,10 @@ struct Asker {
 pub(super) struct Rule {
     /// Index of what it finds.
     kind: usize,
-    regex: Regex,
-    has_group: bool,
+    /// Compiled when it is first needed: a text needs few of many hundred.
+    pattern: OnceLock<Option<Pattern>>,
+    /// The anchored pattern as text.
+    source: String,
     left: bool,
     right: bool,
     apart: bool,
@@ -79,10 +81,44 @@ pub(super) struct Rule {
     entropy: f32,
     /// Lengths of a whole token, where the format fixes them.
     lengths: Vec<usize>,
-    /// The token is known by its beginning, so that it can be put together where it was cut in two.
+    /// The token may be known by its beginning, so that it can be put together where it was cut in two.
     joins: bool,
     near: Vec<Vec<u8>>,
     stop: Vec<String>,
+}
+
+/// A compiled pattern.
+struct Pattern {
+    regex: Regex,
+    has_group: bool,
+}
+
+impl Pattern {
+    fn compile(source: &str) -> Result<Self, regex::Error> {
+        let regex = RegexBuilder::new(source).unicode(false).build()?;
+        Ok(Self { has_group: regex.captures_len() > 1, regex })
+    }
+}
+
+impl Rule {
+    /// None where it cannot be compiled, which [`compile`] refuses and a test excludes for the rules of the program.
+    fn pattern(&self) -> Option<&Pattern> {
+        self.pattern.get_or_init(|| Pattern::compile(&self.source).ok()).as_ref()
+    }
+
+    /// Whether the token can be put together where it was cut in two.
+    fn joins(&self) -> bool {
+        self.joins && self.pattern().is_some_and(|p| !p.has_group)
+    }
+}
+
+/// When the patterns are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compile {
+    /// At once, so that a broken one is refused.
+    Now,
+    /// When they are first needed: they are known to be good.
+    WhenNeeded,
 }
 
 /// How far a rule came in a text.
@@ -105,7 +141,7 @@ struct Near {
 
 impl KeywordRules {
     /// Compiles `sources`, and appends what they find to `kinds`.
-    pub(crate) fn compile(sources: Vec<Source>, kinds: &mut Vec<Kind>) -> Result<Self, Error> {
+    pub(crate) fn compile(sources: Vec<Source>, when: Compile, kinds: &mut Vec<Kind>) -> Result<Self, Error> {
         let mut patterns = Vec::new();
         let mut askers: Vec<Vec<Asker>> = Vec::new();
         let mut known = HashMap::new();
@@ -144,7 +180,7 @@ impl KeywordRules {
                 allowable: source.allowable,
                 definition: definition([source.definition().as_str()]),
             });
-            rules.push(compile(source, kinds.len() - 1)?);
+            rules.push(compile(source, when, kinds.len() - 1)?);
         }
         let keywords = Keywords::new(&patterns);
         runs.sort_unstable();
@@ -177,7 +213,7 @@ impl KeywordRules {
                         continue;
                     }
                     let mut whole = None;
-                    if join && rule.joins && state.failures < PATIENCE {
+                    if join && rule.joins() && state.failures < PATIENCE {
                         if start >= run_end {
                             run_end = views::run_end(bytes, start);
                         }
@@ -222,7 +258,7 @@ impl KeywordRules {
         self.keywords.find(window, &mut found);
         for found in found.into_iter().filter(|f| f.start < cut && cut < f.end) {
             for asker in self.askers(found.index) {
-                let Some(rule) = self.rules.get(asker.rule).filter(|r| r.joins) else { continue };
+                let Some(rule) = self.rules.get(asker.rule).filter(|r| r.joins()) else { continue };
                 if asker.exact.as_deref().is_some_and(|word| part(window, found.start, found.end) != word) {
                     continue;
                 }
@@ -300,16 +336,17 @@ pub(super) fn pattern(source: &Source) -> String {
 }
 
 /// Compiles a rule that finds what is `kind`.
-pub(super) fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
-    let pattern = format!(r"\A(?:{})", pattern(&source));
-    let regex = RegexBuilder::new(&pattern)
-        .unicode(false)
-        .build()
-        .map_err(|e| Error::Rule { id: source.id.clone(), reason: e.to_string() })?;
-    let joins = regex.captures_len() == 1 && source.offsets == [0];
+pub(super) fn compile(source: Source, when: Compile, kind: usize) -> Result<Rule, Error> {
+    let anchored = format!(r"\A(?:{})", pattern(&source));
+    let pattern = OnceLock::new();
+    if when == Compile::Now {
+        let refused = |e: regex::Error| Error::Rule { id: source.id.clone(), reason: e.to_string() };
+        let compiled = Pattern::compile(&anchored).map_err(refused)?;
+        pattern.get_or_init(|| Some(compiled));
+    }
+    let first = source.offsets == [0];
     Ok(Rule {
         kind,
-        has_group: regex.captures_len() > 1,
         left: source.left,
         right: source.right,
         apart: source.apart,
@@ -321,9 +358,10 @@ pub(super) fn compile(source: Source, kind: usize) -> Result<Rule, Error> {
         checksum: source.checksum,
         back: source.back,
         entropy: source.entropy,
-        joins: joins && matches!(source.tier, Tier::A | Tier::B),
+        joins: matches!(source.tier, Tier::A | Tier::B) && first,
         lengths: source.lengths,
-        regex,
+        pattern,
+        source: anchored,
         near: source.near.into_iter().map(|s| s.to_ascii_lowercase().into_bytes()).collect(),
         stop: source.stop.iter().map(|s| s.to_ascii_lowercase()).collect(),
     })
@@ -379,7 +417,7 @@ fn try_joined(rule: &Rule, bytes: &[u8], start: usize, run_end: usize) -> Option
 fn cut_short(rule: &Rule, bytes: &[u8], start: usize) -> Option<Hit> {
     /// So much of it, after what everyone knows, is worth covering.
     const TELLING: usize = 10;
-    let head = bytes.get(start..).filter(|_| rule.joins)?;
+    let head = bytes.get(start..).filter(|_| rule.joins())?;
     let public = rule.prefixes.iter().filter(|p| head.starts_with(p)).map(Vec::len).max().filter(|n| *n >= 3)?;
     // What is longer matched as it is.
     let run = head.iter().take(256).take_while(|b| text::is_word(**b) || **b == b'-').count();
@@ -402,12 +440,13 @@ struct Match {
 
 fn match_at(rule: &Rule, bytes: &[u8], start: usize, limit: usize) -> Option<Match> {
     let hay = part(bytes, start, limit);
-    let whole = rule.regex.find(hay)?;
+    let Pattern { regex, has_group } = rule.pattern()?;
+    let whole = regex.find(hay)?;
     let whole_end = start + whole.end();
-    if !rule.has_group {
+    if !has_group {
         return Some(Match { start, end: whole_end, whole: whole_end });
     }
-    let group = rule.regex.captures(hay)?;
+    let group = regex.captures(hay)?;
     let group = group.iter().skip(1).flatten().next()?;
     Some(Match { start: start + group.start(), end: start + group.end(), whole: whole_end })
 }

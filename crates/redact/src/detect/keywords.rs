@@ -4,6 +4,8 @@
 //! bytes of a word are its anchor; eighteen bits of a hash of every three bytes of the text say whether they may be one. An
 //! automaton of several hundred words costs three times as much a byte.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 mod common;
 
 use self::common::COMMON;
@@ -154,8 +156,9 @@ fn hash(block: u32) -> usize {
 /// their letters are.
 fn frequency(anchor: &[u8]) -> u32 {
     const LETTERS: &[u8] = b"etaoinsrhldcumfpgwybvkxjqz";
-    if let Some(rank) = COMMON.chunks(ANCHOR).position(|common| common == anchor) {
-        return u32::MAX - u32::try_from(rank).unwrap_or_default();
+    static RANKS: LazyLock<HashMap<&[u8], u32>> = LazyLock::new(|| COMMON.chunks(ANCHOR).zip(0..).collect());
+    if let Some(rank) = RANKS.get(anchor) {
+        return u32::MAX - rank;
     }
     anchor
         .iter()

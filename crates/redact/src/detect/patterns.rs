@@ -16,7 +16,7 @@ use self::{
 };
 use super::{
     Hit,
-    keyword::{self, KeywordRules, Progress},
+    keyword::{self, Compile, KeywordRules, Progress},
 };
 use crate::{
     Error, Tier,
@@ -88,7 +88,8 @@ impl Patterns {
                 builder.gitleaks(rule, kinds)?;
             }
         }
-        let keyword = if anchored.is_empty() { None } else { Some(KeywordRules::compile(anchored, kinds)?) };
+        let keyword =
+            if anchored.is_empty() { None } else { Some(KeywordRules::compile(anchored, Compile::Now, kinds)?) };
         let words = Words::new(words, kinds)?;
         builder.finish(keyword, words)
     }
@@ -277,7 +278,7 @@ impl Builder {
             definition: definition([source.definition().as_str()]),
         });
         self.asks.push((Vec::new(), Some(format!("(?-u:{})", keyword::pattern(&source)))));
-        let rule = keyword::compile(source, kind)?;
+        let rule = keyword::compile(source, Compile::Now, kind)?;
         self.rules.push(Pattern { kind, regex, accept: Accept::Own(Box::new(rule)) });
         Ok(())
     }

@@ -196,3 +196,8 @@ fn a_value_is_known_by_its_name_in_settings_code_and_tables() {
         assert_eq!(spans(&engine, text, "x"), [], "{text}");
     }
 }
+
+#[test]
+fn every_rule_compiles() {
+    assert!(Engine::builder().build_from(builtin().unwrap()).is_ok());
+}
