@@ -193,6 +193,43 @@ fn ten_thousand_covered_words() {
 }
 
 #[test]
+fn bait_for_every_kind_of_rule() {
+    for (what, unit) in [
+        ("prefixes", "ghp_"),
+        ("prefixes in words", "xoxb-sk-ant-api03-glpat-npm_AKIA"),
+        ("prefixes of one kind", "sk-ant-api03-"),
+        ("almost tokens", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx "),
+        ("key blocks without end", "-----BEGIN PRIVATE KEY-----\\n"),
+        ("key blocks of escapes", "-----BEGIN RSA PRIVATE KEY-----\\nAAAAAAAAAAAAAAAAAAAAAAAA\\n"),
+        ("dashes", "-----BEGIN "),
+        ("addresses", "://a:"),
+        ("addresses and signs", "://a:b@://c:"),
+        ("at-signs", "@"),
+        ("names of secrets", "password="),
+        ("names without values", "api_key = \""),
+        ("quotes", "\"'`\"'`"),
+        ("headers", "Authorization: Bearer "),
+        ("headers in a row", "Cookie: a=b; Cookie: c=d; "),
+        ("tokens in three parts", "eyJhbGciOiJIUzI1NiJ9."),
+        ("private members", "\"d\":\"\",\"kty\":\"EC\","),
+        ("app passwords", "abcd-efgh-"),
+        ("numbers", "4111 1111 1111 1111 "),
+        ("mail addresses", "a.b.c.d.e-f@x."),
+        ("private networks", "10.0.0.10.0.0."),
+        ("home folders", "/home/"),
+        ("words of a mnemonic", "abandon ability able about "),
+        ("crypt hashes", "$2b$10$"),
+        ("netrc", "machine x login y password "),
+        ("assignments", "a=b=c=d:e:=f=>"),
+        ("dots and slashes", "../"),
+        ("percent signs", "%2"),
+        ("entities", "&#x67;&amp;"),
+    ] {
+        text_grows(what, 10_000, |size| repeated(unit, size));
+    }
+}
+
+#[test]
 fn base64_of_base64() {
     let (token, token_body) = github(3);
     let nested = |depth: usize| {
