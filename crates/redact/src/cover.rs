@@ -34,6 +34,9 @@ pub(crate) struct Span {
 /// Read across the marks of quotations, comments and lists, shorter forms than this (in bytes) would stand anywhere by chance.
 const UNWRAPPED_BYTES: usize = 8;
 
+/// How often each byte of a text is compared with covered values, on the average, before only their beginnings are.
+const COMPARED: usize = 16;
+
 /// Everything covered, compiled for searching.
 pub(crate) struct Covers {
     literals: Option<AhoCorasick>,
@@ -141,11 +144,16 @@ impl Covers {
             let (start, end) = run(text, start, end, complete, run_on);
             spans.push(Span { start, end, rule });
         };
+        // A long value that repeats itself begins at every repetition: comparing all of it each time would never end. When so
+        // much was compared, its beginnings are enough, as each of them is covered by itself.
+        let mut budget = squeezed.bytes.len().saturating_mul(COMPARED) + (1 << 16);
         if let Some(literals) = &self.literals {
             for hit in literals.find_overlapping_iter(&squeezed.bytes) {
                 for (form, rule) in self.forms.get(hit.pattern().as_usize()).map(Vec::as_slice).unwrap_or_default() {
                     let here = squeezed.bytes.get(hit.start()..).unwrap_or_default();
-                    let same = form.bytes.iter().zip(here).take_while(|(a, b)| a == b).count();
+                    let most = if budget == 0 { form.min } else { form.bytes.len() };
+                    let same = form.bytes.iter().zip(here).take(most).take_while(|(a, b)| a == b).count();
+                    budget = budget.saturating_sub(same);
                     let length = squeezed.reads_on(hit.start(), same, &form.spaces);
                     if length >= form.min {
                         push(hit.start(), length, length == form.bytes.len(), form.run_on, Some(*rule));
