@@ -189,7 +189,8 @@ impl KeywordRules {
 
     /// Appends the hits in `bytes`, in no order; with `join` also those of tokens that were cut in two.
     pub(crate) fn find(&self, bytes: &[u8], join: bool, hits: &mut Vec<Hit>) {
-        let mut progress = Vec::new();
+        // Of many hundred rules a text meets few.
+        let mut progress: HashMap<usize, Progress> = HashMap::new();
         // Where the run of token characters that was looked at last ends: it is walked over once.
         let mut run_end = 0;
         let mut found = Vec::new();
@@ -199,12 +200,8 @@ impl KeywordRules {
                 if asker.exact.as_deref().is_some_and(|exact| part(bytes, word, word_end) != exact) {
                     continue;
                 }
-                if progress.is_empty() {
-                    progress.resize(self.rules.len(), Progress::default());
-                }
-                let (Some(rule), Some(state)) = (self.rules.get(asker.rule), progress.get_mut(asker.rule)) else {
-                    continue;
-                };
+                let Some(rule) = self.rules.get(asker.rule) else { continue };
+                let state = progress.entry(asker.rule).or_default();
                 for offset in &rule.offsets {
                     let Some(start) = word.checked_sub(*offset).filter(|start| *start >= state.until) else {
                         continue;

@@ -36,7 +36,9 @@ pub(crate) fn decoded(text: &[u8], each: &mut Each<'_>) {
             continue;
         }
         // A list of bytes has no long run of digits.
-        let list = run_start(text, at, probe, kind & DUMP != 0, DUMP);
+        // One of two bytes in it is a digit.
+        let digit = (kind | probe.checked_sub(1).and_then(|i| text.get(i)).map_or(0, |b| class(*b))) & HEX != 0;
+        let list = run_start(text, at, probe, digit && kind & DUMP != 0, DUMP);
         at = if probe + 1 - list <= stride {
             start.min(list)
         } else if let Some(end) = dump(text, list, each) {
