@@ -36,8 +36,8 @@ pub(crate) fn decoded(text: &[u8], each: &mut Each<'_>) {
             continue;
         }
         // A list of bytes has no long run of digits.
-        // One of two bytes in it is a digit.
-        let digit = (kind | probe.checked_sub(1).and_then(|i| text.get(i)).map_or(0, |b| class(*b))) & HEX != 0;
+        // One of three bytes in it is a digit.
+        let digit = part(text, probe.saturating_sub(2), probe + 1).iter().any(|b| class(*b) & HEX != 0);
         let list = run_start(text, at, probe, digit && kind & DUMP != 0, DUMP);
         at = if probe + 1 - list <= stride {
             start.min(list)
