@@ -34,14 +34,11 @@ fn corpus() -> Option<Vec<Planted>> {
     Some(text.lines().map(|l| serde_json::from_str(l).unwrap()).collect())
 }
 
-/// Kinds that only a name or a sentence gives away: tier D, which this cut does not have.
-const TIER_D: [&str; 3] = ["env_secretkey", "env_pw_random", "env_pw_human"];
-
 #[test]
 fn planted_secrets_are_found_whole_and_negatives_are_left_alone() {
     let Some(corpus) = corpus() else { return };
     let (rules, key, decisions) = (common::rules(), common::key(), Decisions::default());
-    let (mut plain, mut found, mut whole, mut of_tier, mut found_of_tier) = (0, 0, 0, 0, 0);
+    let (mut plain, mut found, mut whole) = (0, 0, 0);
     let (mut hidden, mut hidden_found, mut negatives, mut alarms) = (0, 0, 0, 0);
     let mut missed: BTreeMap<String, usize> = BTreeMap::new();
     for planted in &corpus {
@@ -70,10 +67,6 @@ fn planted_secrets_are_found_whole_and_negatives_are_left_alone() {
                     plain += 1;
                     found += usize::from(hit);
                     whole += usize::from(all);
-                    if !TIER_D.contains(&planted.r#type.as_str()) {
-                        of_tier += 1;
-                        found_of_tier += usize::from(all);
-                    }
                     if !all {
                         *missed
                             .entry(format!("{}: {}", if hit { "part" } else { "none" }, planted.r#type))
@@ -86,9 +79,10 @@ fn planted_secrets_are_found_whole_and_negatives_are_left_alone() {
     for (what, count) in &missed {
         eprintln!("{count:4} {what}");
     }
-    eprintln!("plain {plain}: found {found}, whole {whole}; without tier D {of_tier}: whole {found_of_tier}");
+    eprintln!("plain {plain}: found {found}, whole {whole}");
     eprintln!("encoded or broken up {hidden}: found {hidden_found}");
     eprintln!("negatives {negatives}: alarms {alarms}");
     assert_eq!(alarms, 0);
-    assert!(found_of_tier * 100 >= of_tier * 98, "{found_of_tier} of {of_tier}");
+    assert!(whole * 100 >= plain * 98, "{whole} of {plain}");
+    assert!(hidden_found * 72 >= hidden * 70, "{hidden_found} of {hidden}");
 }
