@@ -34,11 +34,18 @@ pub(crate) struct Hit {
     pub(crate) public: usize,
     /// The value, where the text has it in another form.
     pub(crate) plain: Option<Zeroizing<Vec<u8>>>,
+    /// It stands encoded, maybe beside others: its span is all of what is encoded.
+    decoded: bool,
 }
 
 impl Hit {
     pub(crate) fn new(kind: usize, start: usize, end: usize) -> Self {
-        Self { kind, start, end, public: 0, plain: None }
+        Self { kind, start, end, public: 0, plain: None, decoded: false }
+    }
+
+    /// What tells it from others of its span.
+    fn told_apart(&self) -> &[u8] {
+        self.plain.as_deref().filter(|_| self.decoded).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -64,11 +71,14 @@ enum LayerKind {
 }
 
 impl Engine {
-    /// Appends the hits in `text`, sorted by place, one per span.
+    /// Appends the hits in `text`, sorted by place, one for each value of a span: what is encoded may hold several.
     pub(crate) fn detect(&self, text: &[u8], hits: &mut Vec<Hit>) {
         let mut new = Vec::new();
         self.look(Layer { bytes: text, depth: 0, kind: LayerKind::Text }, &|start, end| (start, end), &mut new);
-        new.sort_by_key(|h| (h.start, h.end, self.rank(h.kind)));
+        new.sort_by(|a, b| {
+            let place = (a.start, a.end, a.told_apart()).cmp(&(b.start, b.end, b.told_apart()));
+            place.then_with(|| self.rank(a.kind).cmp(&self.rank(b.kind)))
+        });
         let told: Vec<bool> = new.iter().enumerate().map(|(i, hit)| self.is_told_by_another(hit, i, &new)).collect();
         hits.extend(new.into_iter().zip(told).filter(|(_, told)| !told).map(|(hit, _)| hit));
     }
@@ -93,18 +103,21 @@ impl Engine {
                 hit.plain = Some(Zeroizing::new(part(text, hit.start, hit.end).to_vec()));
             }
             (hit.start, hit.end) = (start, end);
+            hit.decoded |= layer.kind == LayerKind::Decoded;
         }
         if !engine.views || layer.depth == views::DEPTH {
             return;
         }
         let depth = layer.depth + 1;
+        // However it is read, what was decoded stands in all of what is encoded.
+        let kind = if layer.kind == LayerKind::Decoded { LayerKind::Decoded } else { LayerKind::Clean };
         views::regions(text, &mut |region| {
             for view in region.apart.iter().chain([&region.clean]) {
                 let back = |start, end| {
                     let (start, end) = view.span(start, end);
                     place(start, end)
                 };
-                self.look(Layer { bytes: &view.bytes, depth, kind: LayerKind::Clean }, &back, hits);
+                self.look(Layer { bytes: &view.bytes, depth, kind }, &back, hits);
             }
         });
         views::decoded(text, &mut |plain, (start, end)| {
@@ -117,24 +130,26 @@ impl Engine {
         self.kind(kind).map_or((true, None, kind), |k| (k.allowable, Some(k.tier), kind))
     }
 
-    /// The same span found by a kind that goes first, or a span within another of the same tier that is as strict.
+    /// The same value of the same span found by a kind that goes first, or a span within another of the same tier that is as
+    /// strict.
     fn is_told_by_another(&self, hit: &Hit, index: usize, all: &[Hit]) -> bool {
-        let same_span =
-            index.checked_sub(1).and_then(|i| all.get(i)).is_some_and(|h| (h.start, h.end) == (hit.start, hit.end));
+        let before = index.checked_sub(1).and_then(|i| all.get(i));
+        let same = before.is_some_and(|h| (h.start, h.end, h.told_apart()) == (hit.start, hit.end, hit.told_apart()));
         let Some(own) = self.kind(hit.kind) else { return true };
-        // Sorted by start: whatever holds this span and starts before it is close by.
-        let holders = all.get(..index).unwrap_or_default().iter().rev().take(8);
-        let after = all.get(index + 1..).unwrap_or_default().iter().take_while(|h| h.start == hit.start);
+        // Sorted by place: whatever holds this span is close by, beyond the others of the same span.
+        let first = all.partition_point(|h| (h.start, h.end) < (hit.start, hit.end));
+        let last = all.partition_point(|h| (h.start, h.end) <= (hit.start, hit.end));
+        let holders = all.get(..first).unwrap_or_default().iter().rev().take(8);
+        let after = all.get(last..).unwrap_or_default().iter().take_while(|h| h.start == hit.start).take(8);
         let mut within = holders
             .chain(after)
             .filter(|h| h.start <= hit.start && hit.end <= h.end && h.end - h.start > hit.end - hit.start);
-        same_span
-            || within.any(|h| {
-                self.kind(h.kind).is_some_and(|k| {
-                    (k.tier == own.tier || matches!(own.tier, Tier::D | Tier::E) && k.tier < own.tier)
-                        && (own.allowable || !k.allowable)
-                        && (k.blocking || !own.blocking)
-                })
+        same || within.any(|h| {
+            self.kind(h.kind).is_some_and(|k| {
+                (k.tier == own.tier || matches!(own.tier, Tier::D | Tier::E) && k.tier < own.tier)
+                    && (own.allowable || !k.allowable)
+                    && (k.blocking || !own.blocking)
             })
+        })
     }
 }

@@ -162,10 +162,11 @@ impl EngineBuilder {
         self
     }
 
-    /// Compiles everything, and tries it on canaries.
+    /// Compiles everything; the rules that come with the program when they are first needed. [`Engine::self_test`] tries the
+    /// engine before anything is published.
     ///
     /// # Errors
-    /// A rule cannot be compiled, a rules file is empty, or a canary is not found: then nothing may be published.
+    /// A rule of the person's own cannot be compiled, or a rules file is empty.
     pub fn build(self) -> Result<Engine, Error> {
         let when = if self.all_now { Compile::Now } else { Compile::WhenNeeded };
         self.assemble(rules::builtin()?, when)

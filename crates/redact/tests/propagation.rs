@@ -12,11 +12,11 @@
 mod common;
 
 use common::{
-    draft, key, sealed,
+    cover_all, draft, github_token, key, scanned, sealed,
     story::{base64, base64url},
     texts,
 };
-use onrecord_redact::Decisions;
+use onrecord_redact::{Decision, Decisions, seal};
 
 fn covering(words: &[&str]) -> Decisions {
     let mut decisions = Decisions::default();
@@ -115,4 +115,26 @@ fn a_covered_word_in_disguise_is_covered() {
         base64(format!("we call it {word} among us").as_bytes()),
     ];
     covered_whole(word, &forms);
+}
+
+#[test]
+fn every_secret_of_one_encoded_text_is_a_finding_of_its_own() {
+    let password = ["Tr1ck", "-sw0rd!9"].concat();
+    let both = base64(format!("TOKEN={}\nDB_PASSWORD={password}\n", github_token()).as_bytes());
+    let draft = draft(&[&format!("output: {both}"), &format!("then try {password} there")]);
+    let found = scanned(&draft, &Decisions::default()).findings;
+    let rules: Vec<_> = found.iter().filter(|f| f.turn == Some(1)).map(|f| f.rule.as_str()).collect();
+    assert!(rules.contains(&"github-token") && rules.contains(&"named-password"), "{rules:?}");
+
+    // Covering what is encoded covers both wherever else they stand.
+    let mut covered = Decisions::default();
+    cover_all(&draft, &mut covered);
+    assert_eq!(texts(&sealed(&draft, &covered))[1], "then try ███ there");
+
+    // To allow the one is not to allow the other.
+    let mut allowed = Decisions::default();
+    let token = found.iter().find(|f| f.rule == "github-token").unwrap();
+    allowed.decide(token, Decision::Allow, Some("made up")).unwrap();
+    assert!(scanned(&draft, &allowed).undecided() > 0);
+    assert!(seal(&draft, &common::rules(), &allowed, &key()).is_err());
 }
