@@ -7,6 +7,7 @@ mod known;
 mod named;
 mod patterns;
 mod personal;
+mod runs;
 
 use std::fmt;
 

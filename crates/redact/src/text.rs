@@ -36,6 +36,18 @@ pub(crate) fn next_byte(text: &[u8], from: usize, is: impl Fn(u8) -> bool) -> Op
     rest.iter().position(|b| is(*b)).map(|found| at + found)
 }
 
+/// Where the last byte of `start..end` ends that is less than `LEAST` or not ASCII. For passing over text in steps: `None`
+/// also where it stands more than sixteen bytes before `end`.
+#[inline]
+pub(crate) fn after_last_below<const LEAST: u8>(text: &[u8], start: usize, end: usize) -> Option<usize> {
+    const HIGH: u128 = u128::from_le_bytes([0x80; 16]);
+    let last = u128::from_le_bytes(*text.get(..end)?.last_chunk()?);
+    // The high bit of each byte is lent to the subtraction, so that no byte borrows from its neighbour.
+    let below = !((last | HIGH) - u128::from_le_bytes([LEAST; 16])) | last;
+    let behind = usize::try_from((below & HIGH).leading_zeros() / 8).unwrap_or_default();
+    end.checked_sub(behind).filter(|after| behind < 16 && *after > start)
+}
+
 /// The text `start..end`, or nothing.
 pub(crate) fn str_part(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::{
     Tier, base64,
     checks::entropy,
     engine::{Kind, definition},
-    text::part,
+    text::{after_last_below, part},
 };
 
 /// Changes with whatever decides what this tier finds.
@@ -50,8 +50,9 @@ impl Entropy {
         let mut start = 0;
         // A byte that no token has rules out every run across it: most text is passed in great steps.
         while let Some(window) = text.get(start..start + SHORTEST) {
-            if let Some(at) = window.iter().rposition(|b| !is_token(b)) {
-                start += at + 1;
+            let other = || window.iter().rposition(|b| !is_token(b)).map(|at| start + at + 1);
+            if let Some(after) = after_last_below::<b'+'>(text, start, start + SHORTEST).or_else(other) {
+                start = after;
                 continue;
             }
             let rest = text.get(start + SHORTEST..).unwrap_or_default();

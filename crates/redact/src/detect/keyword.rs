@@ -1,6 +1,11 @@
 //! Tiers B and C, and whatever else begins with a known word: anchored patterns, tried where a keyword stands.
 
-use std::{collections::HashMap, ops::Range, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+    ops::Range,
+    sync::OnceLock,
+};
 
 use regex::bytes::{Regex, RegexBuilder};
 use zeroize::Zeroizing;
@@ -8,6 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     Hit,
     keywords::{KeywordHit, Keywords},
+    runs::Runs,
 };
 use crate::{
     Error, Tier,
@@ -139,6 +145,26 @@ struct Near {
     searched: usize,
 }
 
+/// For indexes, which nobody outside chooses: the standard hash costs more than what is kept under it.
+#[derive(Default)]
+struct IndexHasher(u64);
+
+impl Hasher for IndexHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn write_usize(&mut self, index: usize) {
+        self.0 = u64::try_from(index).unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 impl KeywordRules {
     /// Compiles `sources`, and appends what they find to `kinds`.
     pub(crate) fn compile(sources: Vec<Source>, when: Compile, kinds: &mut Vec<Kind>) -> Result<Self, Error> {
@@ -190,7 +216,7 @@ impl KeywordRules {
     /// Appends the hits in `bytes`, in no order; with `join` also those of tokens that were cut in two.
     pub(crate) fn find(&self, bytes: &[u8], join: bool, hits: &mut Vec<Hit>) {
         // Of many hundred rules a text meets few.
-        let mut progress: HashMap<usize, Progress> = HashMap::new();
+        let mut progress: HashMap<usize, Progress, BuildHasherDefault<IndexHasher>> = HashMap::default();
         // Where the run of token characters that was looked at last ends: it is walked over once.
         let mut run_end = 0;
         let mut found = Vec::new();
@@ -273,58 +299,6 @@ impl KeywordRules {
     fn askers(&self, pattern: usize) -> &[Asker] {
         self.askers.get(pattern).map(Vec::as_slice).unwrap_or_default()
     }
-}
-
-/// Runs of letters, digits, `_`, `-` and `.` that are at least `length` bytes long.
-///
-/// A run that long has a byte at every so many of the text: only those are looked at first.
-struct Runs<'a> {
-    text: &'a [u8],
-    length: usize,
-    /// No run that was not told of begins before this.
-    at: usize,
-}
-
-impl<'a> Runs<'a> {
-    fn new(text: &'a [u8], length: usize) -> Self {
-        Self { text, length, at: 0 }
-    }
-}
-
-impl Iterator for Runs<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Range<usize>> {
-        loop {
-            let probe = self.at + self.length - 1;
-            let window = self.text.get(self.at..=probe)?;
-            let tail = window.iter().rev().take_while(|b| joins_run(**b)).count();
-            let start = probe + 1 - tail;
-            if tail < self.length {
-                self.at = start;
-                continue;
-            }
-            let rest = self.text.get(probe..).unwrap_or_default();
-            self.at = probe + rest.iter().position(|b| !joins_run(*b)).unwrap_or(rest.len());
-            return Some(start..self.at);
-        }
-    }
-}
-
-/// Letters, digits, `_`, `-` and `.`.
-fn joins_run(byte: u8) -> bool {
-    static JOINS: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "every index is below 256")]
-        while byte < 256 {
-            let b = byte as u8;
-            table[byte] = b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-            byte += 1;
-        }
-        table
-    };
-    JOINS.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// A rule's pattern as the regex crate has it.

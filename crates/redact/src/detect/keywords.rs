@@ -29,9 +29,41 @@ pub(crate) struct Keywords {
 struct Anchored<const N: usize> {
     /// One bit for each hash that an anchor has.
     likely: Box<[u64; HASHES / 64]>,
-    /// By hash: its place in `buckets`.
-    bucket_of: Vec<u16>,
-    buckets: Vec<Vec<Word>>,
+    /// By sixty-four hashes: how many have an anchor before them. The next bucket in that order is that of the hash.
+    before: Vec<u16>,
+    /// By hash, those that have an anchor.
+    buckets: Vec<Bucket>,
+}
+
+/// Words with one hash. Most places with that hash have none of them: the bytes around tell.
+#[derive(Default)]
+struct Bucket {
+    hash: usize,
+    /// By the byte before the anchor: whether a word goes on with it.
+    left: Neighbours,
+    /// By the byte after the anchor.
+    right: Neighbours,
+    words: Vec<Word>,
+}
+
+/// A set of bytes, folded to sixty-four: more than the true ones.
+#[derive(Default, Clone, Copy)]
+struct Neighbours(u64);
+
+impl Neighbours {
+    fn bit(byte: u8) -> u64 {
+        1 << ((byte | 0x20) & 0x3f)
+    }
+
+    /// Adds what stands there; nothing means anything.
+    fn add(&mut self, byte: Option<u8>) {
+        self.0 |= byte.map_or(u64::MAX, Self::bit);
+    }
+
+    /// Where the text ends, only a word that ends too may stand.
+    fn has(self, byte: Option<u8>) -> bool {
+        byte.map_or(self.0 == u64::MAX, |byte| self.0 & Self::bit(byte) != 0)
+    }
 }
 
 struct Word {
@@ -101,22 +133,26 @@ impl Keywords {
 
 impl<const N: usize> Anchored<N> {
     fn new() -> Self {
-        Self { likely: Box::new([0; HASHES / 64]), bucket_of: vec![0; HASHES], buckets: Vec::new() }
+        Self { likely: Box::new([0; HASHES / 64]), before: vec![0; HASHES / 64], buckets: Vec::new() }
     }
 
     fn add(&mut self, bytes: Vec<u8>, index: usize) {
         let anchors = bytes.windows(N).enumerate();
         let Some((offset, anchor)) = anchors.min_by_key(|(_, anchor)| frequency(anchor)) else { return };
         let hash = hash(number(anchor));
-        let (Some(bits), Some(bucket)) = (self.likely.get_mut(hash / 64), self.bucket_of.get_mut(hash)) else { return };
-        if *bits >> (hash % 64) & 1 == 0 {
-            *bits |= 1 << (hash % 64);
-            // There are not more buckets than hashes.
-            *bucket = u16::try_from(self.buckets.len()).unwrap_or(u16::MAX);
-            self.buckets.push(Vec::new());
+        let at = self.buckets.partition_point(|bucket| bucket.hash < hash);
+        if self.buckets.get(at).is_none_or(|bucket| bucket.hash != hash) {
+            self.buckets.insert(at, Bucket { hash, ..Bucket::default() });
+            if let Some(bits) = self.likely.get_mut(hash / 64) {
+                *bits |= 1 << (hash % 64);
+            }
+            // There are not more buckets than fit: a list of words has some thousand.
+            self.before.iter_mut().skip(hash / 64 + 1).for_each(|count| *count = count.saturating_add(1));
         }
-        if let Some(bucket) = self.buckets.get_mut(usize::from(*bucket)) {
-            bucket.push(Word { offset, index, bytes });
+        if let Some(bucket) = self.buckets.get_mut(at) {
+            bucket.left.add(offset.checked_sub(1).and_then(|i| bytes.get(i)).copied());
+            bucket.right.add(bytes.get(offset + N).copied());
+            bucket.words.push(Word { offset, index, bytes });
         }
     }
 
@@ -130,8 +166,15 @@ impl<const N: usize> Anchored<N> {
 
     #[inline(never)]
     fn verify(&self, text: &[u8], at: usize, hash: usize, hits: &mut Vec<KeywordHit>) {
-        let bucket = self.bucket_of.get(hash).and_then(|bucket| self.buckets.get(usize::from(*bucket)));
-        for word in bucket.map(Vec::as_slice).unwrap_or_default() {
+        let (Some(bits), Some(before)) = (self.likely.get(hash / 64), self.before.get(hash / 64)) else { return };
+        let among = (bits & ((1 << (hash % 64)) - 1)).count_ones();
+        let place = usize::from(*before) + usize::try_from(among).unwrap_or_default();
+        let Some(bucket) = self.buckets.get(place) else { return };
+        let left = at.checked_sub(1).and_then(|i| text.get(i)).copied();
+        if !bucket.left.has(left) || !bucket.right.has(text.get(at + N).copied()) {
+            return;
+        }
+        for word in &bucket.words {
             let Some(start) = at.checked_sub(word.offset) else { continue };
             let end = start + word.bytes.len();
             if text.get(start..end).is_some_and(|there| there.eq_ignore_ascii_case(&word.bytes)) {

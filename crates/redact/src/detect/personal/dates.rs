@@ -14,6 +14,10 @@ const MONTHS: &str = "\
     juin juillet août septembre octobre novembre décembre enero febrero marzo abril mayo junio julio agosto \
     septiembre octubre noviembre diciembre okt";
 
+/// So many bytes after a day the year has begun: `th`, three of space and stop, `of de `, a month of twelve bytes, ` of de`,
+/// three of comma and space, two digits.
+const YEAR_WITHIN: usize = 2 + 3 + 6 + 12 + 6 + 3 + 2;
+
 /// A date of three numbers, with the year at either end.
 pub(super) fn numeric(text: &[u8], groups: &Groups, context: &Context) -> Option<Span> {
     let value = |i: usize| {
@@ -44,6 +48,10 @@ fn is_year(year: u32) -> bool {
 
 /// A date with the month's name before or after the day at `start..end`.
 pub(super) fn spelled(text: &[u8], start: usize, end: usize, contexts: &Contexts) -> Option<Span> {
+    // Most small numbers have no year nearby, and are not looked at further.
+    if !part(text, end, end + YEAR_WITHIN).windows(2).any(|two| matches!(two, b"19" | b"20")) {
+        return None;
+    }
     let mut at = end;
     if matches!(part(text, at, at + 2), b"st" | b"nd" | b"rd" | b"th") {
         at += 2;
