@@ -3,12 +3,14 @@
 //! Pure: [`project`] says what a conversation would publish, `onrecord_redact::seal` covers and seals it, [`aligned::encode`]
 //! makes the records, and [`plan`] compares them with what a repository holds.
 
+pub mod about;
 pub mod aligned;
 pub mod keys;
 pub mod plan;
 mod project;
 mod split;
 
+pub use about::{About, TurnAbout};
 pub use aligned::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
 pub use plan::{Action, Existing, Write, plan};
 pub use project::project;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{MESSAGE, MessageRecord, SESSION, SessionRecord, StepRecord};
 use crate::{
-    EncodedRecord, Error, Loss,
+    About, EncodedRecord, Error, Loss, TurnAbout, about,
     keys::{self, Slot},
     split::{Limits, shorten, split},
 };
@@ -67,7 +67,7 @@ pub fn session_uri(
 
 /// Makes the records of `reviewed` under the session at `uri` (see [`session_uri`]).
 ///
-/// `source` names the conversation (for the clock id of its keys), `taken` says which message keys belong to records of
+/// `source` names the conversation (for the clock id of its keys), `about` says what its turns are about, `taken` says which message keys belong to records of
 /// other conversations.
 ///
 /// # Errors
@@ -77,6 +77,7 @@ pub fn encode(
     uri: AtUri,
     source: &str,
     known: &KnownKeys,
+    about: &About,
     now: Timestamp,
     taken: impl Fn(&Tid) -> bool,
 ) -> Result<Encoded, Error> {
@@ -97,7 +98,7 @@ pub fn encode(
     let mut pending = Vec::new();
     let mut slots = Vec::new();
     for turn in reviewed.turns() {
-        for (part, message) in (0..).zip(messages(turn, &uri, &mut lost)) {
+        for (part, message) in (0..).zip(messages(turn, &uri, about.get(turn.id()), &mut lost)) {
             let key = (turn.id().to_owned(), part);
             slots.push(Slot {
                 turn: turn.index(),
@@ -117,7 +118,7 @@ pub fn encode(
 }
 
 /// The records of one turn: one, unless it is over the limits.
-fn messages(turn: &ReviewedTurn, session: &AtUri, lost: &mut Losses) -> Vec<MessageRecord> {
+fn messages(turn: &ReviewedTurn, session: &AtUri, about: Option<&TurnAbout>, lost: &mut Losses) -> Vec<MessageRecord> {
     let role = match turn.role() {
         Role::User => "user",
         Role::Assistant => "assistant",
@@ -163,10 +164,16 @@ fn messages(turn: &ReviewedTurn, session: &AtUri, lost: &mut Losses) -> Vec<Mess
     loop {
         let more: Vec<_> = steps.by_ref().take(STEPS).collect();
         if more.is_empty() {
-            return records;
+            break;
         }
         records.push(MessageRecord { model: model.clone(), steps: more, ..bare.clone() });
     }
+    // What a turn is about is said once, however many records it takes.
+    if let (Some(first), Some(about)) = (records.first_mut(), about) {
+        first.refs = lost.most("reference over the 50 that a turn can have", &about.refs);
+        first.mentions = lost.most("mention over the 50 that a turn can have", &about.mentions);
+    }
+    records
 }
 
 fn step_record(step: &DraftStep, lost: &mut Losses) -> StepRecord {
@@ -204,6 +211,12 @@ impl Losses {
             Some(loss) => loss.count += 1,
             None => self.0.push(Loss { what, count: 1 }),
         }
+    }
+
+    /// The first of `all`, as many as a record may have.
+    fn most<T: Clone>(&mut self, what: &'static str, all: &[T]) -> Vec<T> {
+        all.iter().skip(about::MOST).for_each(|_| self.add(what));
+        all.iter().take(about::MOST).cloned().collect()
     }
 
     fn shorten(&mut self, what: &'static str, text: &str, limits: Limits) -> String {

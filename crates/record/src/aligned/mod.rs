@@ -82,7 +82,7 @@ pub struct StepRecord {
 }
 
 /// A record at one version.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StrongRef {
     /// Where the record is.
     pub uri: AtUri,

@@ -1,11 +1,11 @@
 use jiff::{Timestamp, ToSpan};
-use onrecord_lexicon::{Catalog, Did, data};
+use onrecord_lexicon::{AtUri, Catalog, Cid, Did, data};
 use onrecord_redact::{Decisions, Draft, DraftStep, DraftTurn, Engine, FingerprintKey, Role, seal};
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{Encoded, KnownKeys, MESSAGE, SESSION, conversation, encode, published, session_uri};
-use crate::{Existing, plan};
+use crate::{About, Existing, StrongRef, TurnAbout, plan};
 
 const SOURCE: &str = "0196c0de-session";
 
@@ -52,7 +52,7 @@ fn records(draft: &Draft, decisions: &Decisions) -> Encoded {
 fn with_keys(draft: &Draft, decisions: &Decisions, known: &KnownKeys) -> Encoded {
     let reviewed = seal(draft, &Engine::builtin().unwrap(), decisions, &key()).unwrap();
     let uri = session_uri(&repo(), SOURCE, draft.created_at, known, now(), |_| false).unwrap();
-    encode(&reviewed, uri, SOURCE, known, now(), |_| false).unwrap()
+    encode(&reviewed, uri, SOURCE, known, &About::default(), now(), |_| false).unwrap()
 }
 
 fn values(encoded: &Encoded) -> Vec<Value> {
@@ -106,6 +106,41 @@ fn a_conversation_is_one_session_and_a_message_for_every_turn_in_order() {
     for message in &values[1..] {
         assert_eq!(message["session"], encoded.uri.as_str());
     }
+}
+
+#[test]
+fn what_a_turn_is_about_stands_on_its_first_record_up_to_the_limit_and_on_no_withheld_one() {
+    let did = |n: usize| Did::parse(&format!("did:web:n{n}.example.com")).unwrap();
+    let reference = |n: usize| StrongRef {
+        uri: AtUri::parse(&format!("at://{}/app.bsky.feed.post/3k", did(n))).unwrap(),
+        cid: Cid::parse("bafyreib2rxk3rybk3aobmv5cjuql3bm2twh4jo5uxgf5kpqcsgz7soitae").unwrap(),
+    };
+    let about =
+        |count: usize| TurnAbout { refs: (0..count).map(reference).collect(), mentions: (0..count).map(did).collect() };
+    let about: About =
+        [("turn-1", 2), ("turn-2", 2), ("turn-3", 53)].map(|(id, count)| (id.to_owned(), about(count))).into();
+    let mut decisions = Decisions::default();
+    decisions.withhold("turn-2");
+    let long = "A sentence of some length. ".repeat(4000);
+    let draft = draft(vec![turn(1, Role::User, "Why?"), turn(2, Role::Assistant, "No."), turn(3, Role::User, &long)]);
+    let reviewed = seal(&draft, &Engine::builtin().unwrap(), &decisions, &key()).unwrap();
+    let known = KnownKeys::default();
+    let uri = session_uri(&repo(), SOURCE, draft.created_at, &known, now(), |_| false).unwrap();
+    let encoded = encode(&reviewed, uri, SOURCE, &known, &about, now(), |_| false).unwrap();
+    assert_valid(&encoded);
+    let values = values(&encoded);
+    let count = |n: usize, field: &str| values[n].get(field).map(|list| list.as_array().unwrap().len());
+    assert!(values.len() > 4);
+    assert_eq!((count(1, "refs"), count(1, "mentions")), (Some(2), Some(2)));
+    assert_eq!(values[1]["mentions"][0], "did:web:n0.example.com");
+    assert_eq!((count(2, "refs"), count(2, "mentions")), (None, None));
+    assert_eq!((count(3, "refs"), count(3, "mentions")), (Some(50), Some(50)));
+    assert_eq!((count(4, "refs"), count(4, "mentions")), (None, None));
+    let lost: Vec<_> = encoded.lost.iter().map(|l| (l.what, l.count)).collect();
+    assert_eq!(
+        lost,
+        [("reference over the 50 that a turn can have", 3), ("mention over the 50 that a turn can have", 3)]
+    );
 }
 
 // Invariant 7.
