@@ -1,5 +1,6 @@
 //! What the author decided, in the form in which it is kept: without a single value.
 
+mod pointers;
 mod stored;
 mod whole;
 
@@ -27,6 +28,8 @@ pub struct Decisions {
     title: Option<String>,
     description: Option<String>,
     home: Option<HomeStyle>,
+    no_pointers: bool,
+    dropped: BTreeSet<(Option<String>, Fingerprint)>,
 }
 
 /// What stands for a home folder.

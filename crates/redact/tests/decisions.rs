@@ -198,3 +198,28 @@ fn a_title_may_hold_what_is_allowed_elsewhere_and_is_then_to_be_decided() {
     assert_eq!(decisions.title(), Some("On T-1234"));
     assert_eq!(scan_with(&draft, &engine, &decisions).undecided(), 1);
 }
+
+#[test]
+fn pointers_are_refused_by_turn_everywhere_or_all_and_kept_without_their_names() {
+    let mut decisions = Decisions::default();
+    let name = "at://dana.example.com/app.bsky.feed.post/3k";
+    assert!(decisions.pointers() && !decisions.drops_pointer(&key(), "t1", name));
+    decisions.drop_pointer(&key(), Some("t1"), name);
+    assert!(decisions.drops_pointer(&key(), "t1", name) && !decisions.drops_pointer(&key(), "t2", name));
+    decisions.drop_pointer(&key(), None, name);
+    assert!(
+        decisions.drops_pointer(&key(), "t2", name) && !decisions.drops_pointer(&key(), "t2", "at://other.example.com")
+    );
+    let stored = serde_json::to_string(&decisions).unwrap();
+    assert!(!stored.contains("dana"), "{stored}");
+    assert_eq!(serde_json::from_str::<Decisions>(&stored).unwrap(), decisions);
+    assert!(decisions.keep_pointer(&key(), name) && !decisions.keep_pointer(&key(), name));
+    assert!(!decisions.drops_pointer(&key(), "t1", name));
+    decisions.drop_pointer(&key(), None, name);
+    decisions.set_pointers(false);
+    assert!(decisions.drops_pointer(&key(), "t1", "at://other.example.com"));
+    let stored = serde_json::to_string(&decisions).unwrap();
+    assert_eq!(serde_json::from_str::<Decisions>(&stored).unwrap(), decisions);
+    decisions.set_pointers(true);
+    assert_eq!(decisions, Decisions::default());
+}

@@ -26,6 +26,10 @@ pub(super) struct Stored {
     description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     home: Option<HomeStyle>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    no_pointers: bool,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    dropped: BTreeSet<(Option<String>, Fingerprint)>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -75,6 +79,8 @@ impl From<Decisions> for Stored {
             title: from.title,
             description: from.description,
             home: from.home,
+            no_pointers: from.no_pointers,
+            dropped: from.dropped,
         }
     }
 }
@@ -92,6 +98,8 @@ impl TryFrom<Stored> for Decisions {
             title: from.title,
             description: from.description,
             home: from.home,
+            no_pointers: from.no_pointers,
+            dropped: from.dropped,
             ..Self::default()
         };
         for finding in from.findings {
