@@ -63,6 +63,10 @@ impl Workspace {
             return Err(Error::DecidedMeanwhile);
         }
         tx.execute("UPDATE conversation SET decisions = ?2 WHERE id = ?1", (id.0, json))?;
+        if *read != *decisions {
+            // What was looked up may be a name that is covered now.
+            crate::pins::forget_lookups(&tx)?;
+        }
         tx.commit()?;
         Ok(())
     }

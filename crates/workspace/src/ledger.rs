@@ -1,6 +1,6 @@
 //! The ledger: what is on record, where, under which keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use onrecord_lexicon::{Cid, Did, Handle, Rkey, Tid};
@@ -264,6 +264,12 @@ impl Workspace {
         Ok(records)
     }
 
+    /// The at-uris of a publication's records, those too that only have their keys.
+    pub(crate) fn places(&self, publication: &Publication) -> Result<HashSet<String>, Error> {
+        let uri = |(collection, rkey): Place| format!("at://{}/{collection}/{rkey}", publication.repo);
+        Ok(self.ledger(publication)?.into_keys().map(uri).collect())
+    }
+
     /// Marks that a take-back has begun: from now on the site answers 410.
     ///
     /// # Errors
@@ -288,6 +294,7 @@ impl Workspace {
     /// The store cannot be written.
     pub fn end_take_back(&mut self, repo: &Did, rkey: &Rkey) -> Result<(), Error> {
         self.db.execute("DELETE FROM publication WHERE repo = ?1 AND rkey = ?2", (repo.as_str(), rkey.as_str()))?;
+        crate::pins::forget_lookups(&self.db)?;
         // The words must not linger in the log that SQLite writes ahead.
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())

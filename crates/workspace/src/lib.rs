@@ -7,6 +7,7 @@ mod error;
 pub mod ledger;
 pub mod own;
 mod person;
+mod pins;
 pub mod publish;
 mod schema;
 mod secrets;

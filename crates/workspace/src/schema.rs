@@ -67,6 +67,20 @@ CREATE TABLE gone (
 -- The sources of the person's own secrets that are switched off.
 CREATE TABLE own_source_off (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 ",
+    r"
+-- What a publication's turns point at, as they name it (an at-uri), and what it was when it was published. An account's row
+-- has no CID. Outlives the record that is pointed at.
+CREATE TABLE pin (
+    publication INTEGER NOT NULL REFERENCES publication ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    cid TEXT,
+    PRIMARY KEY (publication, name)
+) STRICT, WITHOUT ROWID;
+
+-- What was looked up lately (`at`: Unix seconds). Without a uri there was nothing, and `why` says so.
+CREATE TABLE lookup (name TEXT PRIMARY KEY, uri TEXT, cid TEXT, why TEXT, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Brings the file to the current version, each step in a transaction of its own.

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{
     Error, SHELF, SecretPlace, Workspace,
-    publish::{self, TakeBack, Target},
+    publish::{self, Pointers, TakeBack, Target},
 };
 
 fn workspace() -> (TempDir, Workspace) {
@@ -57,7 +57,9 @@ async fn plan(workspace: &Workspace, conversation: &Conversation, decisions: &De
     let (draft, _) = onrecord_record::project(conversation);
     let key = workspace.fingerprint_key().unwrap();
     let reviewed = seal(&draft, &Engine::builtin().unwrap(), decisions, &key).unwrap();
-    publish::prepare(workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap()
+    publish::prepare(workspace, &Target::Shelf, id, "s1", reviewed, &Pointers::default(), Timestamp::now())
+        .await
+        .unwrap()
 }
 
 #[test]
@@ -290,7 +292,9 @@ async fn the_last_gate_guards_the_shelf_too() {
     decisions.cover_word(&key, "Mandalay…").unwrap();
     let (draft, _) = onrecord_record::project(&conversation);
     let reviewed = seal(&draft, &Engine::builtin().unwrap(), &decisions, &key).unwrap();
-    let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await.unwrap();
+    let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, &Pointers::default(), Timestamp::now())
+        .await
+        .unwrap();
     assert!(matches!(plan.gate(), Err(Error::Gate(_))));
     let refused = publish::execute(&mut workspace, &Target::Shelf, &plan, &mut |_| {}).await;
     assert!(matches!(refused, Err(Error::Gate(_))));
@@ -309,7 +313,8 @@ async fn a_conversation_held_back_whole_has_no_records() {
     let (draft, _) = onrecord_record::project(&conversation);
     let key = workspace.fingerprint_key().unwrap();
     let reviewed = seal(&draft, &Engine::builtin().unwrap(), &decisions, &key).unwrap();
-    let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, Timestamp::now()).await;
+    let plan =
+        publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, &Pointers::default(), Timestamp::now()).await;
     assert!(matches!(plan, Err(Error::NothingToPublish)));
     assert_eq!(workspace.publications().unwrap(), []);
 }

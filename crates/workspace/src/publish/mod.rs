@@ -3,6 +3,7 @@
 //!
 //! The repository is listed, never assumed: a run that was killed at any point is finished by running it again.
 
+mod about;
 mod execute;
 mod fetch;
 mod listing;
@@ -11,16 +12,17 @@ mod take_back;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use onrecord_atproto::Session;
-use onrecord_lexicon::{Did, Handle, Rkey, Tid};
+use onrecord_atproto::{Pin, Session};
+use onrecord_lexicon::{AtUri, Did, Handle, Rkey, Tid};
 use onrecord_record::{
-    Action, EncodedRecord, Existing, Loss, Write,
+    About, Action, EncodedRecord, Existing, Loss, Write,
     aligned::{self, KnownKeys},
     plan,
 };
 use onrecord_redact::{Decisions, Draft, Reviewed};
 
 use crate::{ConversationId, Error, Place, Workspace};
+pub use about::{Fate, Lookup, Pointer, Pointers};
 pub use fetch::fetch;
 pub use listing::{Drift, Listing};
 pub use take_back::TakeBack;
@@ -99,6 +101,7 @@ pub struct Plan {
     pub(crate) session: Rkey,
     pub(crate) stale: Vec<Place>,
     pub(crate) existing: Existing,
+    pub(crate) pins: Vec<(AtUri, Pin)>,
 }
 
 impl Plan {
@@ -124,7 +127,8 @@ impl Plan {
     }
 }
 
-/// Encodes `reviewed` for `target` and compares it with what the repository holds. Writes nothing.
+/// Encodes `reviewed` with what its turns are about for `target` and compares it with what the repository holds. Writes
+/// nothing.
 ///
 /// # Errors
 /// The repository cannot be listed; the conversation has no turn to publish; see also [`onrecord_record::Error`].
@@ -134,6 +138,7 @@ pub async fn prepare(
     conversation: ConversationId,
     source: &str,
     reviewed: Reviewed,
+    pointers: &Pointers,
     now: Timestamp,
 ) -> Result<Plan, Error> {
     if reviewed.turns().iter().all(|turn| turn.content().is_none()) {
@@ -149,7 +154,10 @@ pub async fn prepare(
     let taken = |tid: &Tid| others.contains(tid.as_str());
     let uri = aligned::session_uri(&repo, source, reviewed.created_at(), &known, now, taken)?;
     let listing = Listing::of(workspace, target, uri.as_str()).await?;
-    let encoded = aligned::encode(&reviewed, uri, source, &known, now, |tid| listing.is_taken(tid.as_str()))?;
+    let encoded = {
+        let about = pointers.about();
+        aligned::encode(&reviewed, uri, source, &known, &about, now, |tid| listing.is_taken(tid.as_str()))?
+    };
     let session = encoded.records.first().map(|r| r.rkey.clone()).ok_or(Error::NothingToPublish)?;
     let stale = stale_places(workspace, conversation, &repo, &encoded.records)?;
     let ours: HashSet<(&str, &str)> = (encoded.records.iter().map(|r| (r.collection, r.rkey.as_str())))
@@ -168,6 +176,7 @@ pub async fn prepare(
         session,
         stale,
         existing: listing.existing,
+        pins: pointers.pins(),
     };
     plan.writes = plan.writes_against(&plan.existing);
     Ok(plan)
@@ -182,10 +191,11 @@ pub fn encode_unlisted(
     source: &str,
     reviewed: &Reviewed,
     known: &KnownKeys,
+    about: &About,
     now: Timestamp,
 ) -> Result<aligned::Encoded, Error> {
     let uri = aligned::session_uri(repo, source, reviewed.created_at(), known, now, |_| false)?;
-    let encoded = aligned::encode(reviewed, uri, source, known, now, |_| false)?;
+    let encoded = aligned::encode(reviewed, uri, source, known, about, now, |_| false)?;
     for record in &encoded.records {
         reviewed.gate(record.json.get().as_bytes()).map_err(Error::Gate)?;
     }
@@ -233,6 +243,7 @@ pub async fn execute(
     let (created, updated, deleted) = plan.counts();
     let publication =
         workspace.reserve(plan.conversation, &plan.repo, target.handle().as_ref(), &plan.session, &plan.records)?;
+    workspace.keep_pins(&publication, &plan.pins)?;
     let goal = execute::Goal::Plan { plan, publication: &publication };
     goal.note_found(workspace, &plan.existing)?;
     execute::run(workspace, target, &goal, plan.writes.clone(), on_event).await?;

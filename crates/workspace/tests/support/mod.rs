@@ -1,4 +1,5 @@
 //! A conversation, a workspace, and the way from one to a real PDS.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use onrecord_testkit::Account;
 use onrecord_transcript::{Conversation, Grain, Harness, Message, Part, Role, Source, assemble};
 use onrecord_workspace::{
     Error, Workspace,
-    publish::{self, Event, Outcome, Plan, TakeBack, Target},
+    publish::{self, Event, Lookup, Outcome, Plan, Pointers, TakeBack, Target},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -50,6 +51,7 @@ pub struct Author {
     _folder: TempDir,
     pub workspace: Workspace,
     pub session: Session,
+    pub client: Client,
 }
 
 impl Author {
@@ -68,7 +70,7 @@ impl Author {
         let folder = TempDir::new().unwrap();
         let workspace = Workspace::open(folder.path()).unwrap();
         workspace.sign_in(&session.tokens()).unwrap();
-        Self { _folder: folder, workspace, session }
+        Self { _folder: folder, workspace, session, client }
     }
 
     pub fn target(&self) -> Target {
@@ -80,7 +82,11 @@ impl Author {
         let (draft, _) = onrecord_record::project(conversation);
         let key = self.workspace.fingerprint_key()?;
         let reviewed = seal(&draft, &Engine::builtin()?, decisions, &key)?;
-        publish::prepare(&self.workspace, &self.target(), id, &conversation.source.id, reviewed, Timestamp::now()).await
+        let repo = self.session.did();
+        let lookup = Lookup { client: Some(&self.client), afresh: false };
+        let pointers = Pointers::find(&self.workspace, &reviewed, decisions, &key, (id, &repo), lookup).await?;
+        let source = &conversation.source.id;
+        publish::prepare(&self.workspace, &self.target(), id, source, reviewed, &pointers, Timestamp::now()).await
     }
 
     pub async fn publish(&mut self, conversation: &Conversation, decisions: &Decisions) -> Result<Outcome, Error> {
