@@ -186,6 +186,14 @@ impl From<HomeArg> for Option<HomeStyle> {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RefsArg {
+    /// Every record and account that a published turn names, but those you drop
+    All,
+    /// None at all
+    None,
+}
+
 #[derive(Debug, Args)]
 pub struct Decide {
     #[command(flatten)]
@@ -231,6 +239,21 @@ pub struct Decide {
     /// The description to publish; empty for none
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
+    /// Whether turns refer to the records and accounts that they name; `all` also forgets what was dropped
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub refs: Option<RefsArg>,
+    /// Do not refer to this record, given by its at-uri or a link
+    #[arg(long, value_name = "URI", group = "drops")]
+    pub drop_ref: Vec<String>,
+    /// Do not mention this account, given by its handle or DID
+    #[arg(long, value_name = "WHO", group = "drops")]
+    pub drop_mention: Vec<String>,
+    /// Refer to this record, or mention this account, after all
+    #[arg(long, value_name = "URI|WHO")]
+    pub keep: Vec<String>,
+    /// Drop it only in this turn
+    #[arg(long, value_name = "N", requires = "drops")]
+    pub turn: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -296,6 +319,9 @@ pub struct Publish {
     /// Only print what would be written
     #[arg(long)]
     pub dry_run: bool,
+    /// Refer to records as they are now, also where the published conversation refers to an earlier version
+    #[arg(long)]
+    pub repin: bool,
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,

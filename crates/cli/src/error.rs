@@ -52,6 +52,10 @@ pub enum Error {
     CannotUncover { id: u32, why: &'static str },
     #[error("there is no finding {id}; `scan` lists {count}")]
     NoSuchFinding { id: u32, count: usize },
+    #[error("no turn names {0:?}")]
+    NoSuchPointer(String),
+    #[error("{0:?} was not dropped")]
+    NotDropped(String),
     #[error("nothing in this conversation reads like the text to cover")]
     NothingToCover,
     #[error("{0}")]
@@ -116,6 +120,8 @@ impl Error {
             | Self::NoSuchFinding { .. }
             | Self::NoSuchWord(_)
             | Self::NoSuchRule(_)
+            | Self::NoSuchPointer(_)
+            | Self::NotDropped(_)
             | Self::CannotUncover { .. }
             | Self::Environment { .. }
             | Self::AmbiguousSession { .. }
@@ -144,6 +150,7 @@ impl Error {
             Self::NoTerminal { flag, .. } => format!("add {flag}"),
             Self::NoSuchWord(_) | Self::CannotUncover { .. } => "`onrecord decide SESSION` lists what is covered; nothing was changed".to_owned(),
             Self::NoSuchRule(_) => "`onrecord scan SESSION --json` names the rule and the tier of each finding; nothing was changed".to_owned(),
+            Self::NoSuchPointer(_) | Self::NotDropped(_) => "`onrecord decide SESSION` lists what turns refer to; nothing was changed".to_owned(),
             Self::Rules { .. } => "nothing is scanned or published with rules that cannot be used".to_owned(),
             Self::Workspace(Ws::Redact(Redact::InOwnText { .. })) => "write it without, or cover that first with --cover; nothing was changed".to_owned(),
             Self::NothingToCover => "check the spelling and the case; nothing was changed".to_owned(),

@@ -122,18 +122,15 @@ impl Opened {
         Ok(seal(&self.draft, &self.rules, &self.decisions, &self.key)?)
     }
 
-    /// The title and the description as they would go out, if everything that is still to be decided were covered:
-    /// what may be printed of them.
-    pub fn covered_head(&self, scan: &Scan) -> (Option<String>, Option<String>) {
+    /// The conversation as it would go out, if everything that is still to be decided were covered: what may be printed
+    /// of it.
+    pub fn covered(&self, scan: &Scan) -> Option<Reviewed> {
         let mut decisions = self.decisions.clone();
         for finding in scan.findings.iter().filter(|f| f.undecided()) {
             // Covering is never refused.
             let _ = decisions.decide(finding, Decision::Cover, None);
         }
-        match seal(&self.draft, &self.rules, &decisions, &self.key) {
-            Ok(reviewed) => (reviewed.title().map(str::to_owned), reviewed.description().map(str::to_owned)),
-            Err(_) => (None, None),
-        }
+        seal(&self.draft, &self.rules, &decisions, &self.key).ok()
     }
 
     pub fn keep_decisions(&mut self) -> Result<()> {

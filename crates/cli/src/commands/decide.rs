@@ -3,10 +3,12 @@
 use std::{collections::HashSet, str::FromStr};
 
 use onrecord_redact::{Decision, Finding, Scan};
+use onrecord_workspace::publish::{Fate, Pointers};
 use serde_json::json;
 
 use crate::{
     cli::Decide,
+    commands::{about, preview},
     error::{Error, Result},
     output::{Out, counted, one_line},
     source::Opened,
@@ -32,18 +34,35 @@ impl FromStr for Turns {
     }
 }
 
-pub fn run(args: &Decide, out: &mut Out) -> Result<u8> {
+pub async fn run(args: &Decide, out: &mut Out) -> Result<u8> {
     let mut opened = Opened::open(&args.session, &args.rules, out)?;
     change(args, &mut opened, out)?;
     opened.keep_decisions()?;
 
     let scan = opened.scan()?;
+    let covered = opened.covered(&scan);
+    let pointers = match &covered {
+        Some(reviewed) => about::known(&opened, reviewed, &preview::any_repo(&opened.workspace)?).await?,
+        None => Pointers::default(),
+    };
+    let stand = Stand {
+        title: covered.as_ref().and_then(|c| c.title().map(str::to_owned)),
+        description: covered.as_ref().and_then(|c| c.description().map(str::to_owned)),
+        pointers,
+    };
     if out.json {
-        out.json(&stand(&opened, &scan))?;
+        out.json(&document(&opened, &scan, &stand))?;
     } else {
-        print(&opened, &scan, out)?;
+        print(&opened, &scan, &stand, out)?;
     }
     Ok(0)
+}
+
+/// What may be shown of the conversation.
+struct Stand {
+    title: Option<String>,
+    description: Option<String>,
+    pointers: Pointers,
 }
 
 fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
@@ -105,6 +124,7 @@ fn change(args: &Decide, opened: &mut Opened, out: &Out) -> Result<()> {
             opened.decisions.decide(finding(seen, id)?, Decision::Allow, Some(why))?;
         }
     }
+    about::decide(args, opened)?;
     if args.cover_findings {
         let scan = opened.scan()?;
         let mut covered = 0;
@@ -163,12 +183,11 @@ fn withheld(opened: &Opened) -> Vec<usize> {
 }
 
 /// The decisions as they now stand, for other programs.
-fn stand(opened: &Opened, scan: &Scan) -> serde_json::Value {
-    let (title, description) = opened.covered_head(scan);
-    json!({
+fn document(opened: &Opened, scan: &Scan, stand: &Stand) -> serde_json::Value {
+    let mut document = json!({
         "session": opened.conversation.source.id,
-        "title": title,
-        "description": description,
+        "title": stand.title,
+        "description": stand.description,
         "turns": opened.conversation.turns.len(),
         "withheld": withheld(opened),
         "coveredWords": opened.decisions.covered_words().count(),
@@ -180,16 +199,25 @@ fn stand(opened: &Opened, scan: &Scan) -> serde_json::Value {
             .collect::<Vec<_>>(),
         "findings": scan.findings,
         "undecided": scan.undecided(),
-    })
+    });
+    // Only where there is something to say of them.
+    if let Some(fields) = document.as_object_mut() {
+        if !opened.decisions.pointers() {
+            fields.insert("refs".to_owned(), "none".into());
+        }
+        if !stand.pointers.all.is_empty() {
+            fields.insert("pointers".to_owned(), json!(stand.pointers.all));
+        }
+    }
+    document
 }
 
-fn print(opened: &Opened, scan: &Scan, out: &mut Out) -> Result<()> {
-    let (title, description) = opened.covered_head(scan);
+fn print(opened: &Opened, scan: &Scan, stand: &Stand, out: &mut Out) -> Result<()> {
     let turns = opened.conversation.turns.len();
-    if let Some(title) = &title {
+    if let Some(title) = &stand.title {
         out.line(format_args!("Title        {}", one_line(title, 80)))?;
     }
-    if let Some(description) = &description {
+    if let Some(description) = &stand.description {
         out.line(format_args!("Description  {}", one_line(description, 80)))?;
     }
     let held = withheld(opened);
@@ -200,6 +228,12 @@ fn print(opened: &Opened, scan: &Scan, out: &mut Out) -> Result<()> {
     out.line(format_args!("Words        {} covered by you", words.len()))?;
     for (word, places) in words {
         out.line(format_args!("               {}  {}", word.short(), counted(places, "place")))?;
+    }
+    let dropped = stand.pointers.all.iter().filter(|p| p.fate == Fate::Refused).count();
+    let named = stand.pointers.all.len() - dropped;
+    if named + dropped > 0 {
+        out.line(format_args!("Refers to    {}, {dropped} dropped", counted(named, "record or account")))?;
+        about::print(&stand.pointers, out)?;
     }
     let decided = |decision| scan.findings.iter().filter(|f| f.decision == Some(decision)).count();
     let mut states = vec![format!("{} undecided", scan.undecided())];

@@ -1,5 +1,6 @@
 //! One command per file.
 
+mod about;
 pub mod accounts;
 pub mod decide;
 mod lexicon_validate;
@@ -36,8 +37,8 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Sessions(args) => sessions::run(&args, out),
         Command::Show(args) => show::run(&args, out),
         Command::Scan(args) => scan::run(&args, out),
-        Command::Decide(args) => decide::run(&args, out),
-        Command::Preview(args) => preview::run(&args, out),
+        Command::Decide(args) => block_on(decide::run(&args, out)),
+        Command::Preview(args) => block_on(preview::run(&args, out)),
         Command::Publish(args) => block_on(publish::run(&args, out)),
         Command::Published(args) => block_on(published::run(&args, out)),
         Command::Unpublish(args) => block_on(unpublish::run(&args, out)),

@@ -15,19 +15,24 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{Preview, Where},
+    commands::about,
     config,
     error::{Error, Result},
     output::Out,
     source::Opened,
 };
 
-pub fn run(args: &Preview, out: &mut Out) -> Result<u8> {
+pub async fn run(args: &Preview, out: &mut Out) -> Result<u8> {
     let opened = Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out)?;
     let reviewed = opened.seal()?;
     let repo = repo(&opened.workspace, &args.to)?;
     let source = &opened.conversation.source.id;
     let known = opened.workspace.known_keys(opened.id, &repo)?;
-    let encoded = encode_unlisted(&repo, source, &reviewed, &known, Timestamp::now())?;
+    let encoded = {
+        let pointers = about::look_up(&opened, &reviewed, &repo, false).await?;
+        about::note_left_out(&pointers, out);
+        encode_unlisted(&repo, source, &reviewed, &known, &pointers.about(), Timestamp::now())?
+    };
     let published = published(&repo, &encoded.records)?;
 
     let folder = match &args.out {
@@ -100,6 +105,12 @@ pub fn repo(workspace: &Workspace, to: &Where) -> Result<Did> {
         Err(WorkspaceError::NotSignedIn { handle: None }) => Ok(onrecord_workspace::shelf_did()?),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The repository that a conversation is likely to go to, where no account was named.
+pub fn any_repo(workspace: &Workspace) -> Result<Did> {
+    let only = workspace.accounts()?.into_iter().next();
+    only.map_or_else(|| Ok(onrecord_workspace::shelf_did()?), |account| Ok(account.did))
 }
 
 /// The records as a reader would find them.

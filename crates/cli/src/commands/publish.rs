@@ -6,14 +6,14 @@ use onrecord_redact::Finding;
 use onrecord_web::path_of;
 use onrecord_workspace::{
     Error as WorkspaceError,
-    publish::{self, Plan, Target},
+    publish::{self, Plan, Pointer, Pointers, Target},
 };
 use serde::Serialize;
 use serde_json::json;
 
 use crate::{
     cli::Publish,
-    commands::scan,
+    commands::{about, scan},
     config,
     error::{PROBLEMS, Result},
     output::{Out, columns, one_line},
@@ -31,6 +31,8 @@ struct DryRun<'a> {
     writes: &'a [onrecord_record::Write],
     findings: &'a [Finding],
     lost: &'a [Loss],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pointers: &'a [Pointer],
 }
 
 pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
@@ -44,7 +46,14 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         // What would be written still holds what was found: it is not printed.
         if out.json {
             let lost = &opened.lost;
-            out.json(&DryRun { repo: repo.as_str(), family: FAMILY, writes: &[], findings: &found.findings, lost })?;
+            out.json(&DryRun {
+                repo: repo.as_str(),
+                family: FAMILY,
+                writes: &[],
+                findings: &found.findings,
+                lost,
+                pointers: &[],
+            })?;
         } else {
             scan::print(&found.findings, out)?;
         }
@@ -61,10 +70,13 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     let reviewed = opened.seal()?;
     let title = reviewed.title().map(str::to_owned);
     let source = opened.conversation.source.id.clone();
-    let plan = publish::prepare(&opened.workspace, &target, opened.id, &source, reviewed, Timestamp::now()).await?;
+    let pointers = about::look_up(&opened, &reviewed, &repo, args.repin).await?;
+    let plan =
+        publish::prepare(&opened.workspace, &target, opened.id, &source, reviewed, &pointers, Timestamp::now()).await?;
     plan.gate()?;
     let lost: Vec<Loss> = opened.lost.iter().chain(&plan.lost).cloned().collect();
 
+    about::note_left_out(&pointers, out);
     if args.dry_run {
         if out.json {
             out.json(&DryRun {
@@ -73,9 +85,10 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
                 writes: &plan.writes,
                 findings: &found.findings,
                 lost: &lost,
+                pointers: &pointers.all,
             })?;
         } else {
-            print_plan(&plan, title.as_deref(), &opened, &lost, out)?;
+            print_plan(&plan, title.as_deref(), &opened, &lost, &pointers, out)?;
             for line in columns(&plan.writes.iter().map(row).collect::<Vec<_>>()) {
                 out.line(line)?;
             }
@@ -84,7 +97,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     }
 
     if !out.json {
-        print_plan(&plan, title.as_deref(), &opened, &lost, out)?;
+        print_plan(&plan, title.as_deref(), &opened, &lost, &pointers, out)?;
         out.finish()?;
     }
     if !args.yes && !plan.writes.is_empty() {
@@ -95,8 +108,9 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         if out.json {
             // The plan was not printed: what is agreed to must be seen all the same.
             let (created, updated, deleted) = plan.counts();
+            let about = about::counts(&pointers).map(|words| format!(", with {words}")).unwrap_or_default();
             question = format!(
-                "{}: {created} records to create, {updated} to update, {deleted} to delete. {question}",
+                "{}: {created} records to create, {updated} to update, {deleted} to delete{about}. {question}",
                 plan.uri
             );
         }
@@ -164,7 +178,14 @@ fn name(target: &Target) -> String {
     }
 }
 
-fn print_plan(plan: &Plan, title: Option<&str>, opened: &Opened, lost: &[Loss], out: &mut Out) -> Result<()> {
+fn print_plan(
+    plan: &Plan,
+    title: Option<&str>,
+    opened: &Opened,
+    lost: &[Loss],
+    pointers: &Pointers,
+    out: &mut Out,
+) -> Result<()> {
     let (created, updated, deleted) = plan.counts();
     let turns = &opened.conversation.turns;
     let held = turns.iter().filter(|t| opened.decisions.is_withheld(&t.id)).count();
@@ -178,6 +199,7 @@ fn print_plan(plan: &Plan, title: Option<&str>, opened: &Opened, lost: &[Loss], 
         let list: Vec<_> = lost.iter().map(|l| format!("{} {}", l.count, l.what)).collect();
         out.line(format_args!("not published: {}", list.join(", ")))?;
     }
+    about::print(pointers, out)?;
     if !plan.foreign.is_empty() {
         out.note(format_args!(
             "{} more records of this conversation are in the repository that onrecord did not write; they are left alone.",

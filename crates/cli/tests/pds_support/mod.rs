@@ -119,3 +119,26 @@ pub fn transcript(id: &str, turns: usize) -> String {
     }
     rows
 }
+
+/// A pi session in which these texts are said, by the person and the agent by turns.
+pub fn said(id: &str, texts: &[&str]) -> String {
+    let start: Timestamp = "2026-03-04T05:06:07.089Z".parse().unwrap();
+    let header = json!({"type": "session", "version": 3, "id": id, "timestamp": start.to_string(), "cwd": "/srv/app"});
+    let mut rows = format!("{header}\n");
+    let mut parent = Value::Null;
+    for (n, text) in texts.iter().enumerate() {
+        let at = start + SignedDuration::from_secs(20 * i64::try_from(n).unwrap());
+        let content = json!([{"type": "text", "text": text}]);
+        let message = match n % 2 {
+            0 => json!({"role": "user", "timestamp": at.as_millisecond(), "content": content}),
+            _ => json!({"role": "assistant", "provider": "anthropic", "model": "claude-opus-4-5", "stopReason": "stop",
+                        "timestamp": at.as_millisecond(), "content": content}),
+        };
+        let id = format!("e{n:05}");
+        let row =
+            json!({"type": "message", "id": id, "parentId": parent, "timestamp": at.to_string(), "message": message});
+        writeln!(rows, "{row}").unwrap();
+        parent = id.into();
+    }
+    rows
+}
