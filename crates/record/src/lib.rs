@@ -5,15 +5,19 @@
 
 pub mod about;
 pub mod aligned;
+mod family;
 pub mod keys;
 pub mod plan;
 mod project;
+mod reissue;
 mod split;
+pub mod tiles;
 
 pub use about::{About, TurnAbout};
 pub use aligned::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
+pub use family::{Family, UnknownFamily};
 pub use plan::{Action, Existing, Write, plan};
-pub use project::project;
+pub use project::{Reasoning, project, project_with};
 
 use onrecord_lexicon::{Cid, Rkey, SyntaxError};
 use serde::Serialize;
@@ -76,7 +80,52 @@ pub enum Error {
         /// What is wrong.
         source: onrecord_lexicon::data::DataError,
     },
+    /// A conversation in one record is larger than a record may be.
+    #[error(
+        "the conversation makes a record of {bytes} bytes, and a server takes {limit}: hold turns back, \
+         or publish it as click.aligned, which has a record for every turn"
+    )]
+    TooLarge {
+        /// Size of the record, in bytes of the form that is too large.
+        bytes: usize,
+        /// How many it may have.
+        limit: usize,
+    },
+    /// A Tiles record is encrypted, and nothing is there to open it with.
+    #[error("the record is encrypted: it can be read with its whole link only, what follows the # included")]
+    Encrypted,
+    /// The key of a link does not open the record.
+    #[error(
+        "the link does not open the record: it is incomplete, or the conversation was published anew since, \
+         which gave it a new link"
+    )]
+    WrongKey,
+    /// A record that should be a Tiles snapshot is none.
+    #[error("the record is no Tiles conversation: {why}")]
+    NotASnapshot {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A link of a Tiles site leads to no record.
+    #[error("the Tiles link leads nowhere: {why}")]
+    BadLink {
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A record could not be written as JSON.
     #[error("a record cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+/// Losses as they are counted.
+#[derive(Default)]
+pub(crate) struct Losses(pub(crate) Vec<Loss>);
+
+impl Losses {
+    pub(crate) fn add(&mut self, what: &'static str) {
+        match self.0.iter_mut().find(|l| l.what == what) {
+            Some(loss) => loss.count += 1,
+            None => self.0.push(Loss { what, count: 1 }),
+        }
+    }
 }

@@ -26,6 +26,7 @@ fn conversation(turns: usize, bytes: usize) -> Draft {
             created_at: "2026-01-02T03:04:05Z".parse().unwrap(),
             model: Some("anthropic/claude-opus-4-5".to_owned()),
             text,
+            reasoning: Vec::new(),
             steps: (0..3)
                 .map(|s| DraftStep {
                     tool: "Bash".into(),

@@ -107,6 +107,7 @@ fn draft(text: &str) -> Draft {
             created_at: jiff::Timestamp::UNIX_EPOCH,
             model: None,
             text: turn.to_owned(),
+            reasoning: Vec::new(),
             steps: Vec::new(),
         });
         rest = tail;

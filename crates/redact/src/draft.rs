@@ -5,7 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-/// A conversation projected to what a published one could carry: no tool output, no reasoning, no unknown field.
+/// A conversation projected to what a published one could carry: no tool output, no unknown field; reasoning only where the
+/// author asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// What the conversation was about.
@@ -44,6 +45,8 @@ pub struct DraftTurn {
     pub text: String,
     /// The tool calls.
     pub steps: Vec<DraftStep>,
+    /// What the model thought to itself, where that is to be published too; only some families carry it.
+    pub reasoning: Vec<String>,
 }
 
 /// One tool call that could be published.
@@ -57,7 +60,7 @@ pub struct DraftStep {
     pub failed: bool,
 }
 
-/// A text within a [`Draft`]: where a finding stands. Steps count from 0.
+/// A text within a [`Draft`]: where a finding stands. Steps and pieces of reasoning count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Field {
     /// The conversation's title.
@@ -70,6 +73,8 @@ pub enum Field {
     StepTool(usize),
     /// The summary of a turn's tool call.
     StepSummary(usize),
+    /// A piece of a turn's reasoning.
+    Reasoning(usize),
 }
 
 impl fmt::Display for Field {
@@ -80,6 +85,7 @@ impl fmt::Display for Field {
             Self::Text => f.write_str("text"),
             Self::StepTool(n) => write!(f, "steps[{n}].tool"),
             Self::StepSummary(n) => write!(f, "steps[{n}].summary"),
+            Self::Reasoning(n) => write!(f, "reasoning[{n}]"),
         }
     }
 }

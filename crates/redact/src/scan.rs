@@ -175,6 +175,9 @@ pub(crate) fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions) -> Vec<Text<
             add(Some(place), Field::StepTool(n), &step.tool, withheld);
             add(Some(place), Field::StepSummary(n), &step.summary, withheld);
         }
+        for (n, thought) in turn.reasoning.iter().enumerate() {
+            add(Some(place), Field::Reasoning(n), thought, withheld);
+        }
     }
     texts
 }
@@ -208,6 +211,7 @@ impl Paragraph {
             Field::Text => "text",
             Field::StepTool(_) => "tool",
             Field::StepSummary(_) => "summary",
+            Field::Reasoning(_) => "reasoning",
         };
         let paragraph = str_part(passed, start, end).trim();
         self.tag = key.tag("place", [kind.as_bytes(), &[0], paragraph.as_bytes()].concat().as_slice());

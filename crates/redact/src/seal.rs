@@ -82,6 +82,7 @@ pub struct ReviewedContent {
     text: String,
     model: Option<String>,
     steps: Vec<DraftStep>,
+    reasoning: Vec<String>,
 }
 
 impl Reviewed {
@@ -107,6 +108,13 @@ impl Reviewed {
     #[must_use]
     pub fn turns(&self) -> &[ReviewedTurn] {
         &self.turns
+    }
+
+    /// `text`, which belongs to the conversation and was in no draft, with a bar over everything that is covered in it. What
+    /// nobody decided about is not covered: the last gate is to look at whatever this goes into.
+    #[must_use]
+    pub fn cover(&self, text: &str) -> String {
+        self.gate.bar(text)
     }
 
     /// The last gate: looks over the exact bytes about to be sent for everything covered, in all its forms, and for secrets
@@ -177,6 +185,12 @@ impl ReviewedContent {
     pub fn steps(&self) -> &[DraftStep] {
         &self.steps
     }
+
+    /// What the model thought to itself, with its bars; empty unless it was to be published.
+    #[must_use]
+    pub fn reasoning(&self) -> &[String] {
+        &self.reasoning
+    }
 }
 
 impl fmt::Debug for Reviewed {
@@ -208,6 +222,7 @@ impl fmt::Debug for ReviewedContent {
             .field("text", &self.text)
             .field("model", &self.model)
             .field("steps", &self.steps)
+            .field("reasoning", &self.reasoning)
             .finish()
     }
 }
@@ -377,6 +392,7 @@ fn assemble(draft: &Draft, texts: &[Text<'_>], outputs: Vec<String>, gate: Gate)
                     text: output,
                     model: turn.model.as_deref().map(|m| gate.bar(m)),
                     steps: Vec::with_capacity(turn.steps.len()),
+                    reasoning: Vec::with_capacity(turn.reasoning.len()),
                 });
                 turns.push(ReviewedTurn {
                     id: turn.id.clone(),
@@ -398,7 +414,12 @@ fn assemble(draft: &Draft, texts: &[Text<'_>], outputs: Vec<String>, gate: Gate)
                     step.summary = output;
                 }
             }
-            (Field::Text | Field::StepTool(_) | Field::StepSummary(_), None) => {}
+            (Field::Reasoning(_), Some(_)) => {
+                if let Some(content) = turns.last_mut().and_then(|t| t.content.as_mut()) {
+                    content.reasoning.push(output);
+                }
+            }
+            (Field::Text | Field::StepTool(_) | Field::StepSummary(_) | Field::Reasoning(_), None) => {}
         }
     }
     Reviewed { title, description, created_at: draft.created_at, turns, gate }

@@ -127,6 +127,7 @@ fn draft(canaries: &[Canary]) -> Draft {
         created_at: jiff::Timestamp::UNIX_EPOCH,
         model: None,
         text: canary.text.clone(),
+        reasoning: Vec::new(),
         steps: vec![DraftStep { tool: "Bash".to_owned(), summary: canary.text.clone(), failed: false }],
     };
     let turns = (1..).zip(canaries).map(turn).collect();

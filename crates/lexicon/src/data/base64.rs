@@ -3,7 +3,9 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-pub(super) fn encode(bytes: &[u8]) -> String {
+/// `bytes` in the standard alphabet, without padding.
+#[must_use]
+pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let bits = chunk.iter().fold(0u32, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
@@ -15,8 +17,9 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// `None` if it is not base64.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+/// What `text` encodes, with padding or without; `None` if it is not base64.
+#[must_use]
+pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text).as_bytes();
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
     for chunk in digits.chunks(4) {

@@ -6,7 +6,7 @@
 //! [`MAX_DEPTH`], a `$type` that is not a name, malformed blobs, links and bytes.
 //! Source: the protocol's data model specification and its interop vectors.
 
-mod base64;
+pub mod base64;
 mod decode;
 mod encode;
 mod error;

@@ -7,6 +7,8 @@ use onrecord_lexicon::{Cid, Datetime, Did, Handle, Rkey};
 use onrecord_transcript::{Conversation, Harness, Part, Role, Source, Step, Turn, Warning};
 use serde_json::Value;
 
+use crate::Family;
+
 use super::{MessageRecord, Published, PublishedMessage, SessionRecord};
 
 /// A record that is not what its collection promises.
@@ -43,7 +45,10 @@ pub fn published(
         }
     }
     let messages = ordered.into_values().collect();
-    Ok((Published { repo: repo.clone(), handle, rkey, cid, session, messages }, unreadable))
+    Ok((
+        Published { repo: repo.clone(), handle, family: Family::ClickAligned, rkey, cid, session, messages },
+        unreadable,
+    ))
 }
 
 /// The conversation that a published one is, as far as its records carry it: withheld turns are holes with a warning, and

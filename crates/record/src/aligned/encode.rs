@@ -10,7 +10,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{MESSAGE, MessageRecord, SESSION, SessionRecord, StepRecord};
 use crate::{
-    About, EncodedRecord, Error, Loss, TurnAbout, about,
+    About, EncodedRecord, Error, Loss, Losses, TurnAbout, about,
     keys::{self, Slot},
     split::{Limits, shorten, split},
 };
@@ -147,6 +147,9 @@ fn messages(turn: &ReviewedTurn, session: &AtUri, about: Option<&TurnAbout>, los
             str::to_owned,
         )
     });
+    for _ in content.reasoning() {
+        lost.add("reasoning");
+    }
     let mut steps = content.steps().iter().map(|step| step_record(step, lost));
     let texts = split(content.text(), TEXT);
     // The steps follow the text, as they do for a reader of a turn that fits into one record.
@@ -202,17 +205,7 @@ fn record(
     Ok(EncodedRecord { turn, part, collection, rkey, cid, json })
 }
 
-#[derive(Default)]
-struct Losses(Vec<Loss>);
-
 impl Losses {
-    fn add(&mut self, what: &'static str) {
-        match self.0.iter_mut().find(|l| l.what == what) {
-            Some(loss) => loss.count += 1,
-            None => self.0.push(Loss { what, count: 1 }),
-        }
-    }
-
     /// The first of `all`, as many as a record may have.
     fn most<T: Clone>(&mut self, what: &'static str, all: &[T]) -> Vec<T> {
         all.iter().skip(about::MOST).for_each(|_| self.add(what));

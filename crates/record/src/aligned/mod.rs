@@ -11,6 +11,8 @@ use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Family;
+
 /// Collection of the session records.
 pub const SESSION: &str = "click.aligned.chat.session";
 /// Collection of the message records.
@@ -97,9 +99,11 @@ pub struct Published {
     pub repo: Did,
     /// The author's handle, where known.
     pub handle: Option<Handle>,
-    /// Key of the session record.
+    /// How its records are written.
+    pub family: Family,
+    /// Key of the session record, or of the one record there is.
     pub rkey: Rkey,
-    /// CID of the session record.
+    /// CID of that record.
     pub cid: Cid,
     /// The session record.
     pub session: SessionRecord,
@@ -108,10 +112,10 @@ pub struct Published {
 }
 
 impl Published {
-    /// Where the session record is.
+    /// Where the session record is, or the one record there is.
     #[must_use]
     pub fn uri(&self) -> String {
-        format!("at://{}/{SESSION}/{}", self.repo, self.rkey)
+        format!("at://{}/{}/{}", self.repo, self.family.collection(), self.rkey)
     }
 }
 

@@ -29,6 +29,7 @@ fn turn(index: usize, role: Role, text: &str) -> DraftTurn {
         created_at: start().checked_add(i64::try_from(index - 1).unwrap().minutes()).unwrap(),
         model: (role == Role::Assistant).then(|| "anthropic/claude-opus-4-5".to_owned()),
         text: text.to_owned(),
+        reasoning: Vec::new(),
         steps: Vec::new(),
     }
 }

@@ -44,6 +44,7 @@ pub fn turn(index: usize, text: &str) -> DraftTurn {
         created_at: "2026-01-02T03:04:05Z".parse().unwrap(),
         model: index.is_multiple_of(2).then(|| "anthropic/claude-opus-4-5".to_owned()),
         text: text.to_owned(),
+        reasoning: Vec::new(),
         steps: Vec::new(),
     }
 }
@@ -114,6 +115,7 @@ pub fn reopened(reviewed: &Reviewed) -> Draft {
                 created_at: t.created_at(),
                 model: t.content().and_then(|c| c.model()).map(str::to_owned),
                 text: t.content().map(|c| c.text().to_owned()).unwrap_or_default(),
+                reasoning: t.content().map(|c| c.reasoning().to_vec()).unwrap_or_default(),
                 steps: t.content().map(|c| c.steps().to_vec()).unwrap_or_default(),
             })
             .collect(),

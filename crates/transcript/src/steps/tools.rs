@@ -9,6 +9,10 @@ const SHORT_BYTES: usize = 120;
 
 /// What the call is for; `None` where the arguments say nothing short.
 pub(super) fn describe(tool: &str, input: &Value) -> Option<String> {
+    // What onrecord wrote into another format in place of the arguments: the line itself.
+    if let Some(Value::String(line)) = input.as_object().filter(|a| a.len() == 1).and_then(|a| a.get("summary")) {
+        return Some(line.clone());
+    }
     let name = tool.to_ascii_lowercase();
     let known = match input {
         Value::Object(arguments) => of_known_tool(&name, arguments),

@@ -19,6 +19,8 @@ use crate::{
     steps,
 };
 
+pub use person::words;
+
 use messages::{Content, Thread};
 use tree::{Parent, Tree};
 

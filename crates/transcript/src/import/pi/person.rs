@@ -1,7 +1,9 @@
 //! What of a user message a person said.
 
-/// A person's words, without what was put around them.
-pub(super) fn words(text: &str) -> String {
+/// A person's words in a prompt as pi and Tiles keep it, without what was put around them: the history of a resumed chat, the
+/// text of a skill, the contents of files.
+#[must_use]
+pub fn words(text: &str) -> String {
     let trimmed = text.trim();
     if trimmed.starts_with("user_chat_history:") {
         // A resume by Tiles: the history is in the file already or was said elsewhere.
