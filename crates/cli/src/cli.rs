@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use clap_complete::Shell;
+use onrecord_record::Family;
 use onrecord_redact::HomeStyle;
 use onrecord_transcript::{Grain, Harness};
 
@@ -124,7 +125,7 @@ pub struct Show {
     pub branch: Option<String>,
 }
 
-/// What to look for besides the rules that come with onrecord.
+/// What to look into, and what to look for besides the rules that come with onrecord.
 #[derive(Debug, Args)]
 pub struct RulesArgs {
     /// Use the rules in this file too, of onrecord's or gitleaks' format; can be given several times
@@ -133,6 +134,9 @@ pub struct RulesArgs {
     /// Let nothing pass that this regular expression matches; can be given several times
     #[arg(long, value_name = "PATTERN", value_parser = NonEmptyStringValueParser::new())]
     pub deny: Vec<String>,
+    /// Count what the models thought to themselves in; only some families and formats carry it
+    #[arg(long)]
+    pub with_reasoning: bool,
 }
 
 #[derive(Debug, Args)]
@@ -297,9 +301,24 @@ pub struct Preview {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Family {
+pub enum FamilyArg {
+    /// A session record and one record per turn
     #[value(name = "click.aligned")]
     ClickAligned,
+    /// The whole conversation in one record, as Tiles has it
+    Tiles,
+    /// The same, encrypted: only those who have the link can read it
+    TilesPrivate,
+}
+
+impl From<FamilyArg> for Family {
+    fn from(family: FamilyArg) -> Self {
+        match family {
+            FamilyArg::ClickAligned => Self::ClickAligned,
+            FamilyArg::Tiles => Self::Tiles,
+            FamilyArg::TilesPrivate => Self::TilesPrivate,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -311,8 +330,8 @@ pub struct Publish {
     #[command(flatten)]
     pub to: Where,
     /// The family of records
-    #[arg(long = "as", value_enum, default_value = "click.aligned")]
-    pub family: Family,
+    #[arg(long = "as", value_enum, value_name = "FAMILY", default_value = "click.aligned")]
+    pub family: FamilyArg,
     /// Put it on this machine's shelf, not into a repository
     #[arg(long, conflicts_with = "account")]
     pub local: bool,
@@ -335,6 +354,9 @@ pub struct Published {
     /// Compare with what the repositories really hold
     #[arg(long)]
     pub check: bool,
+    /// Show the links of Tiles records; those of private ones hold their keys
+    #[arg(long)]
+    pub links: bool,
 }
 
 #[derive(Debug, Args)]

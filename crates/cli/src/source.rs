@@ -8,7 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Did, Rkey};
-use onrecord_record::{Loss, Published, aligned, project};
+use onrecord_record::{Family, Loss, Published, Reasoning, aligned, project_with};
 use onrecord_redact::{
     Decision, Decisions, Draft, Engine, EngineBuilder, Fingerprint, FingerprintKey, Reviewed, Scan, scan, seal,
 };
@@ -55,6 +55,7 @@ impl Opened {
 
     pub fn with_grain(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
         let workspace = config::open_workspace()?;
+        let reasoning = if rules.with_reasoning { Reasoning::Kept } else { Reasoning::Left };
         let rules = rules::builder(rules, out)?;
         let conversation = match find(arg, &workspace)? {
             Found::Transcript(input) => read(input, grain, None)?,
@@ -73,7 +74,7 @@ impl Opened {
                 decisions.withhold(&turn.id);
             }
         }
-        let (draft, lost) = project(&conversation);
+        let (draft, lost) = project_with(&conversation, reasoning);
         let mut opened = Self {
             id,
             decisions,
@@ -162,6 +163,7 @@ impl Opened {
             && (own.into_iter().flatten().any(|t| t.contains(text))
                 || draft.turns.iter().any(|turn| {
                     turn.text.contains(text)
+                        || turn.reasoning.iter().any(|thought| thought.contains(text))
                         || turn.steps.iter().any(|s| s.summary.contains(text) || s.tool.contains(text))
                 }))
     }
@@ -283,7 +285,8 @@ pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
             let ours = workspace.publications()?;
             let known = ours.iter().find(|p| p.rkey == rkey && p.handle.as_ref().is_some_and(|h| h.as_str() == handle));
             let authority = known.map_or_else(|| handle.to_owned(), |p| p.repo.to_string());
-            parsed(&format!("at://{authority}/{}/{rkey}", aligned::SESSION))
+            let family = known.map_or(Family::ClickAligned, |p| p.family);
+            parsed(&format!("at://{authority}/{}/{rkey}", family.collection()))
         }
         _ => Err(unknown("it is not the address of a conversation on an onrecord site")),
     }

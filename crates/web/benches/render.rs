@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
-use onrecord_record::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord};
+use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord};
 use onrecord_web::{ConversationView, Place, Standing, conversation_html, conversation_json, conversation_markdown};
 
 const CID: &str = "bafyreidfayvfuwqa7qlnopdjiqrxzs6blmoeu4rujcjtnci5beludirz2a";
@@ -47,6 +47,7 @@ fn conversation(turns: usize) -> Published {
     Published {
         repo: Did::parse("did:plc:ewvi7nxzyoun6zhxrhs64oiz").unwrap(),
         handle: Some(Handle::parse("dana.example").unwrap()),
+        family: Family::ClickAligned,
         rkey: Rkey::parse("3mf2k5aaaaa22").unwrap(),
         cid: Cid::parse(CID).unwrap(),
         session: SessionRecord {

@@ -4,7 +4,7 @@
 use std::{env, fs, path::Path};
 
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
-use onrecord_record::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
+use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
 use onrecord_web::{Standing, export};
 
 const CID: &str = "bafyreidfayvfuwqa7qlnopdjiqrxzs6blmoeu4rujcjtnci5beludirz2a";
@@ -24,6 +24,7 @@ fn conversation(rkey: &str, title: Option<&str>, description: Option<&str>, turn
     Published {
         repo: Did::parse(DID).unwrap(),
         handle: Some(Handle::parse("dana.example.com").unwrap()),
+        family: Family::ClickAligned,
         rkey: Rkey::parse(rkey).unwrap(),
         cid: Cid::parse(CID).unwrap(),
         session: SessionRecord {

@@ -72,6 +72,9 @@ pub enum Error {
     /// The last gate found what must not be sent.
     #[error("stopped before sending: {0}")]
     Gate(onrecord_redact::GateHit),
+    /// What is encrypted in a private record is not what was reviewed.
+    #[error("stopped before sending: what is encrypted is not what was reviewed; nothing was sent")]
+    NotWhatWasReviewed,
     /// The conversation has no turn on record, or none at all.
     #[error("every turn is held back: a conversation of which nothing is published has no records")]
     NothingToPublish,

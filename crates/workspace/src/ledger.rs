@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use onrecord_lexicon::{Cid, Did, Handle, Rkey, Tid};
+use onrecord_lexicon::{Cid, Datetime, Did, Handle, Rkey, Tid};
 use onrecord_record::{
-    EncodedRecord, Published, Write,
+    EncodedRecord, Family, Published, SessionRecord, Write,
     aligned::{self, KnownKeys, MESSAGE, SESSION},
+    tiles,
 };
 use rusqlite::{OptionalExtension, Row, Transaction};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{ConversationId, Error, Workspace};
 
@@ -28,7 +29,9 @@ pub struct Publication {
     pub repo: Did,
     /// The repository's handle when it was published.
     pub handle: Option<Handle>,
-    /// Key of its session record.
+    /// How its records are written.
+    pub family: Family,
+    /// Key of its session record, or of its one record.
     pub rkey: Rkey,
     /// When it was first published.
     pub published_at: Timestamp,
@@ -41,20 +44,28 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Where its session record is.
+    /// Where its session record is, or its one record.
     #[must_use]
     pub fn uri(&self) -> String {
-        format!("at://{}/{SESSION}/{}", self.repo, self.rkey)
+        format!("at://{}/{}/{}", self.repo, self.family.collection(), self.rkey)
     }
 }
 
+// Of a private one nothing is known here, its title neither.
 const SELECT: &str =
     "SELECT p.id, p.conversation, c.source_id, p.repo, p.handle, p.rkey, p.published_at, p.taking_back,
     (SELECT count(*) FROM record r WHERE r.publication = p.id AND r.cid IS NOT NULL),
     coalesce(
-        (SELECT json ->> 'title' FROM record r WHERE r.publication = p.id AND r.collection = 'click.aligned.chat.session'),
+        (SELECT nullif(coalesce(json ->> 'title', json ->> 'name'), '') FROM record r
+            WHERE r.publication = p.id AND r.turn IS NULL),
         (SELECT substr(json ->> 'text', 1, 200) FROM record r
-            WHERE r.publication = p.id AND json ->> 'role' = 'user' AND json ->> 'text' <> '' ORDER BY rkey LIMIT 1))
+            WHERE r.publication = p.id AND json ->> 'role' = 'user' AND json ->> 'text' <> '' ORDER BY rkey LIMIT 1),
+        (SELECT substr(item.value ->> 'text', 1, 200)
+            FROM record r, json_each(r.json, '$.turns') turn, json_each(turn.value, '$.messages') message,
+                json_each(message.value, '$.content') item
+            WHERE r.publication = p.id AND p.family = 'tiles' AND message.value ->> 'role' = 'user'
+                AND item.value ->> 'text' <> '' LIMIT 1)),
+    p.family
     FROM publication p JOIN conversation c ON c.id = p.conversation";
 
 fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {
@@ -62,6 +73,7 @@ fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {
     let published_at: String = row.get(6)?;
     let (id, conversation, source_id) = (row.get(0)?, ConversationId(row.get(1)?), row.get(2)?);
     let (taking_back, records, title): (bool, i64, Option<String>) = (row.get(7)?, row.get(8)?, row.get(9)?);
+    let family: String = row.get(10)?;
     Ok((|| {
         Ok(Publication {
             id,
@@ -69,6 +81,7 @@ fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {
             source_id,
             repo: Did::parse(&repo)?,
             handle: handle.as_deref().map(Handle::parse).transpose()?,
+            family: family.parse().map_err(|_| Error::Corrupt { what: "a family in the ledger" })?,
             rkey: Rkey::parse(&rkey)?,
             published_at: published_at.parse().map_err(|_| Error::Corrupt { what: "a time in the ledger" })?,
             taking_back,
@@ -89,16 +102,21 @@ impl Workspace {
         rows.map(|row| row?).collect()
     }
 
-    /// The publication of a conversation in a repository.
+    /// The publication of a conversation in a repository, in that family.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn publication_of(&self, conversation: ConversationId, repo: &Did) -> Result<Option<Publication>, Error> {
-        let sql = format!("{SELECT} WHERE p.conversation = ?1 AND p.repo = ?2");
-        self.db.query_row(&sql, (conversation.0, repo.as_str()), publication).optional()?.transpose()
+    pub fn publication_in(
+        &self,
+        conversation: ConversationId,
+        repo: &Did,
+        family: Family,
+    ) -> Result<Option<Publication>, Error> {
+        let sql = format!("{SELECT} WHERE p.conversation = ?1 AND p.repo = ?2 AND p.family = ?3");
+        self.db.query_row(&sql, (conversation.0, repo.as_str(), family.as_str()), publication).optional()?.transpose()
     }
 
-    /// The publication whose session record has that place.
+    /// The publication whose session record, or one record, has that key. Of two families' publications never both have it.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -107,17 +125,25 @@ impl Workspace {
         self.db.query_row(&sql, (repo.as_str(), rkey.as_str()), publication).optional()?.transpose()
     }
 
-    /// The keys given out to a conversation in a repository.
+    /// The keys given out to a conversation in a repository, in the click.aligned family.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn known_keys(&self, conversation: ConversationId, repo: &Did) -> Result<KnownKeys, Error> {
+        self.keys_in(conversation, repo, Family::ClickAligned)
+    }
+
+    /// The keys given out to a conversation in a repository, in that family.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn keys_in(&self, conversation: ConversationId, repo: &Did, family: Family) -> Result<KnownKeys, Error> {
         let mut query = self.db.prepare_cached(
             "SELECT r.turn, r.part, r.rkey FROM record r JOIN publication p ON p.id = r.publication
-             WHERE p.conversation = ?1 AND p.repo = ?2",
+             WHERE p.conversation = ?1 AND p.repo = ?2 AND p.family = ?3",
         )?;
         let mut keys = KnownKeys { session: None, turns: HashMap::new() };
-        let mut rows = query.query((conversation.0, repo.as_str()))?;
+        let mut rows = query.query((conversation.0, repo.as_str(), family.as_str()))?;
         while let Some(row) = rows.next()? {
             let tid = Tid::parse(&row.get::<_, String>(2)?)?;
             match row.get::<_, Option<String>>(0)? {
@@ -138,6 +164,7 @@ impl Workspace {
         &mut self,
         conversation: ConversationId,
         repo: &Did,
+        family: Family,
         handle: Option<&Handle>,
         session: &Rkey,
         records: &[EncodedRecord],
@@ -145,10 +172,17 @@ impl Workspace {
         let tx = self.db.transaction()?;
         let id: i64 = tx.query_row(
             "INSERT INTO publication (conversation, repo, rkey, handle, family, published_at)
-             VALUES (?1, ?2, ?3, ?4, 'click.aligned', ?5)
-             ON CONFLICT (conversation, repo) DO UPDATE SET handle = coalesce(excluded.handle, handle), taking_back = 0
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (conversation, repo, family) DO UPDATE SET handle = coalesce(excluded.handle, handle), taking_back = 0
              RETURNING id",
-            (conversation.0, repo.as_str(), session.as_str(), handle.map(Handle::as_str), Timestamp::now().to_string()),
+            (
+                conversation.0,
+                repo.as_str(),
+                session.as_str(),
+                handle.map(Handle::as_str),
+                family.as_str(),
+                Timestamp::now().to_string(),
+            ),
             |row| row.get(0),
         )?;
         {
@@ -170,7 +204,7 @@ impl Workspace {
     fn note_back(tx: &Transaction<'_>, publication: &Publication) -> Result<(), Error> {
         tx.execute(
             "DELETE FROM gone WHERE repo = ?1 AND collection = ?2 AND rkey = ?3",
-            (publication.repo.as_str(), SESSION, publication.rkey.as_str()),
+            (publication.repo.as_str(), publication.family.collection(), publication.rkey.as_str()),
         )?;
         Ok(())
     }
@@ -200,7 +234,7 @@ impl Workspace {
                     .execute((publication.id, collection, rkey))?,
             };
         }
-        if writes.iter().any(|w| w.collection == SESSION && w.cid.is_some()) {
+        if writes.iter().any(|w| w.collection == publication.family.collection() && w.cid.is_some()) {
             Self::note_back(&tx, publication)?;
         }
         tx.commit()?;
@@ -222,7 +256,7 @@ impl Workspace {
                 update.execute((publication.id, r.collection, r.rkey.as_str(), r.cid.as_str(), r.json.get()))?;
             }
         }
-        if records.iter().any(|r| r.collection == SESSION) {
+        if records.iter().any(|r| r.collection == publication.family.collection()) {
             Self::note_back(&tx, publication)?;
         }
         tx.commit()?;
@@ -274,7 +308,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn begin_take_back(&mut self, repo: &Did, rkey: &Rkey) -> Result<(), Error> {
+    pub fn begin_take_back(&mut self, repo: &Did, collection: &str, rkey: &Rkey) -> Result<(), Error> {
         let tx = self.db.transaction()?;
         tx.execute(
             "UPDATE publication SET taking_back = 1 WHERE repo = ?1 AND rkey = ?2",
@@ -282,7 +316,7 @@ impl Workspace {
         )?;
         tx.execute(
             "INSERT OR IGNORE INTO gone (repo, collection, rkey, at) VALUES (?1, ?2, ?3, ?4)",
-            (repo.as_str(), SESSION, rkey.as_str(), Timestamp::now().to_string()),
+            (repo.as_str(), collection, rkey.as_str(), Timestamp::now().to_string()),
         )?;
         tx.commit()?;
         Ok(())
@@ -306,14 +340,15 @@ impl Workspace {
     /// The store cannot be read.
     pub fn is_gone(&self, repo: &Did, rkey: &Rkey) -> Result<bool, Error> {
         let found = self.db.query_row(
-            "SELECT 1 FROM gone WHERE repo = ?1 AND collection = ?2 AND rkey = ?3",
-            (repo.as_str(), SESSION, rkey.as_str()),
+            "SELECT 1 FROM gone WHERE repo = ?1 AND rkey = ?2",
+            (repo.as_str(), rkey.as_str()),
             |_| Ok(()),
         );
         Ok(found.optional()?.is_some())
     }
 
-    /// A publication's records as a reader sees them; `None` while its session record is not there yet.
+    /// A publication's records as a reader sees them; `None` while its session record is not there yet. Of a private one that is
+    /// nothing: it opens with its link alone.
     ///
     /// # Errors
     /// The store cannot be read, or holds what is no record of ours.
@@ -329,12 +364,15 @@ impl Workspace {
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
             let record: (Rkey, Cid, Value) = (Rkey::parse(&rkey)?, Cid::parse(&cid)?, serde_json::from_str(&json)?);
             match collection.as_str() {
-                SESSION => session = Some(record),
+                SESSION | tiles::SNAPSHOT => session = Some(record),
                 MESSAGE => messages.push(record),
                 _ => return Err(Error::Corrupt { what: "a collection in the ledger" }),
             }
         }
         let Some((rkey, cid, value)) = session else { return Ok(None) };
+        if publication.family.is_tiles() {
+            return snapshot(publication, rkey, &cid, value).map(Some);
+        }
         let (published, unreadable) =
             aligned::published(&publication.repo, publication.handle.clone(), (rkey, cid, &value), messages)?;
         match unreadable.into_iter().next() {
@@ -342,4 +380,22 @@ impl Workspace {
             None => Ok(Some(published)),
         }
     }
+}
+
+/// A snapshot as a reader sees it.
+fn snapshot(publication: &Publication, rkey: Rkey, cid: &Cid, value: Value) -> Result<Published, Error> {
+    let (repo, handle, family) = (&publication.repo, publication.handle.clone(), publication.family);
+    if family == Family::TilesPrivate {
+        let session = SessionRecord {
+            title: None,
+            description: None,
+            discussion: None,
+            created_at: Datetime::from_timestamp(publication.published_at),
+            extra: Map::new(),
+        };
+        let (repo, cid) = (repo.clone(), cid.clone());
+        return Ok(Published { repo, handle, family, rkey, cid, session, messages: Vec::new() });
+    }
+    let reading = tiles::read(&tiles::Snapshot::open(tiles::SNAPSHOT, value, None)?, &publication.uri());
+    Ok(tiles::published(repo, handle, family, rkey, cid, &reading)?)
 }

@@ -5,6 +5,7 @@ pub mod accounts;
 mod conversations;
 mod error;
 pub mod ledger;
+mod links;
 pub mod own;
 mod person;
 mod pins;

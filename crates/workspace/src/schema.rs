@@ -81,6 +81,52 @@ CREATE TABLE pin (
 -- What was looked up lately (`at`: Unix seconds). Without a uri there was nothing, and `why` says so.
 CREATE TABLE lookup (name TEXT PRIMARY KEY, uri TEXT, cid TEXT, why TEXT, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 ",
+    r"
+-- A conversation may be on record in several families. All three tables are made anew: dropping the first alone would
+-- take the rows of the others with it.
+CREATE TABLE publication_2 (
+    id INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    repo TEXT NOT NULL,
+    rkey TEXT NOT NULL,
+    handle TEXT,
+    family TEXT NOT NULL,
+    taking_back INTEGER NOT NULL DEFAULT 0,
+    published_at TEXT NOT NULL,
+    UNIQUE (repo, rkey),
+    UNIQUE (conversation, repo, family)
+) STRICT;
+INSERT INTO publication_2 SELECT id, conversation, repo, rkey, handle, family, taking_back, published_at FROM publication;
+
+CREATE TABLE record_2 (
+    publication INTEGER NOT NULL REFERENCES publication_2 ON DELETE CASCADE,
+    collection TEXT NOT NULL,
+    rkey TEXT NOT NULL,
+    turn TEXT,
+    part INTEGER NOT NULL,
+    cid TEXT,
+    rev TEXT,
+    json TEXT,
+    PRIMARY KEY (publication, collection, rkey)
+) STRICT, WITHOUT ROWID;
+INSERT INTO record_2 SELECT publication, collection, rkey, turn, part, cid, rev, json FROM record;
+
+CREATE TABLE pin_2 (
+    publication INTEGER NOT NULL REFERENCES publication_2 ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    cid TEXT,
+    PRIMARY KEY (publication, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO pin_2 SELECT publication, name, uri, cid FROM pin;
+
+DROP TABLE pin;
+DROP TABLE record;
+DROP TABLE publication;
+ALTER TABLE publication_2 RENAME TO publication;
+ALTER TABLE record_2 RENAME TO record;
+ALTER TABLE pin_2 RENAME TO pin;
+",
 ];
 
 /// Brings the file to the current version, each step in a transaction of its own.

@@ -1,4 +1,4 @@
-//! Tokens: in the system's keyring where there is one, else in a file that only its owner can read.
+//! Secrets by name, tokens and keys: in the system's keyring where there is one, else in a file that only its owner can read.
 
 use std::{
     collections::BTreeMap,
@@ -8,11 +8,9 @@ use std::{
     thread,
 };
 
-use onrecord_lexicon::Did;
-
 use crate::Error;
 
-/// Where an account's tokens are kept.
+/// Where secrets are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretPlace {
     /// The system's keyring.
@@ -32,42 +30,45 @@ impl fmt::Display for SecretPlace {
 
 const SERVICE: &str = "onrecord";
 
-/// Keeps `secret` for `account`, replacing what was there.
-pub(crate) fn store(folder: &Path, account: &Did, secret: &str) -> Result<SecretPlace, Error> {
+/// Keeps `secret` under `name` (an account's DID for its tokens), replacing what was there.
+pub(crate) fn store(folder: &Path, name: &(impl AsRef<str> + ?Sized), secret: &str) -> Result<SecretPlace, Error> {
+    let name = name.as_ref();
     let file = SecretFile::of(folder);
     // A file there already is where this data folder keeps its tokens, keyring or not.
     if !file.path.exists() {
         let secret = secret.to_owned();
-        if keyring(folder, account, move |entry| entry.set_password(&secret)).is_some() {
+        if keyring(folder, name, move |entry| entry.set_password(&secret)).is_some() {
             return Ok(SecretPlace::Keyring);
         }
     }
-    file.change(account, |secrets| {
-        secrets.insert(account.to_string(), secret.to_owned());
+    file.change(name, |secrets| {
+        secrets.insert(name.to_owned(), secret.to_owned());
     })?;
     Ok(SecretPlace::File(file.path))
 }
 
-/// What is kept for `account`, and where.
-pub(crate) fn load(folder: &Path, account: &Did) -> Result<Option<(String, SecretPlace)>, Error> {
+/// What is kept under `name`, and where.
+pub(crate) fn load(folder: &Path, name: &(impl AsRef<str> + ?Sized)) -> Result<Option<(String, SecretPlace)>, Error> {
+    let name = name.as_ref();
     let file = SecretFile::of(folder);
-    if let Some(secret) = file.read(account)?.remove(account.as_str()) {
+    if let Some(secret) = file.read(name)?.remove(name) {
         return Ok(Some((secret, SecretPlace::File(file.path))));
     }
-    let found = keyring(folder, account, keyring::Entry::get_password);
+    let found = keyring(folder, name, keyring::Entry::get_password);
     Ok(found.map(|secret| (secret, SecretPlace::Keyring)))
 }
 
-/// Forgets what is kept for `account`, in both places.
-pub(crate) fn forget(folder: &Path, account: &Did) -> Result<(), Error> {
+/// Forgets what is kept under `name`, in both places.
+pub(crate) fn forget(folder: &Path, name: &(impl AsRef<str> + ?Sized)) -> Result<(), Error> {
+    let name = name.as_ref();
     let file = SecretFile::of(folder);
     if file.path.exists() {
-        file.change(account, |secrets| {
-            secrets.remove(account.as_str());
+        file.change(name, |secrets| {
+            secrets.remove(name);
         })?;
     }
     // Not being there is what was wanted.
-    let _ = keyring(folder, account, keyring::Entry::delete_credential);
+    let _ = keyring(folder, name, keyring::Entry::delete_credential);
     Ok(())
 }
 
@@ -78,16 +79,16 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     Ok(bytes)
 }
 
-/// Runs `job` on the account's keyring entry; `None` where there is no keyring or it refuses.
+/// Runs `job` on the keyring entry of that name; `None` where there is no keyring or it refuses.
 ///
 /// On a thread of its own: the Secret Service client blocks, which an async runtime forbids.
 fn keyring<T: Send + 'static>(
     folder: &Path,
-    account: &Did,
+    name: &str,
     job: impl FnOnce(&keyring::Entry) -> keyring::Result<T> + Send + 'static,
 ) -> Option<T> {
     // Two data folders signed in to one account have sessions of their own.
-    let user = format!("{account} {}", folder.display());
+    let user = format!("{name} {}", folder.display());
     let run = move || keyring::Entry::new(SERVICE, &user).and_then(|entry| job(&entry)).ok();
     thread::spawn(run).join().ok().flatten()
 }
@@ -101,8 +102,8 @@ impl SecretFile {
         Self { path: folder.join("tokens.json") }
     }
 
-    fn read(&self, account: &Did) -> Result<BTreeMap<String, String>, Error> {
-        let error = |why: String| Error::Secrets { account: account.to_string(), why };
+    fn read(&self, name: &str) -> Result<BTreeMap<String, String>, Error> {
+        let error = |why: String| Error::Secrets { account: name.to_owned(), why };
         match fs::read(&self.path) {
             // The parser's own message could quote a token.
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -113,8 +114,8 @@ impl SecretFile {
     }
 
     /// Rewrites the file whole: a crash leaves the old one or the new one, never half of either.
-    fn change(&self, account: &Did, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Error> {
-        let locked = |e: std::io::Error| Error::Secrets { account: account.to_string(), why: e.to_string() };
+    fn change(&self, name: &str, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), Error> {
+        let locked = |e: std::io::Error| Error::Secrets { account: name.to_owned(), why: e.to_string() };
         // Two processes may renew the tokens of two accounts at once: neither may undo the other's.
         let lock = self.path.with_extension("lock");
         crate::owner_only(&lock).map_err(locked)?;
@@ -124,10 +125,10 @@ impl SecretFile {
             Err(e) if e.kind() != std::io::ErrorKind::Unsupported => return Err(locked(e)),
             _ => {}
         }
-        let mut secrets = self.read(account)?;
+        let mut secrets = self.read(name)?;
         edit(&mut secrets);
         let error = |e: &dyn fmt::Display| Error::Secrets {
-            account: account.to_string(),
+            account: name.to_owned(),
             why: format!("{}: {e}", self.path.display()),
         };
         let folder = self.path.parent().unwrap_or(Path::new("."));

@@ -1,15 +1,16 @@
 //! `onrecord publish`: the plan, the question, the writing, the links.
 
 use jiff::Timestamp;
-use onrecord_record::{Action, Loss};
+use onrecord_record::{Action, Family, Loss};
 use onrecord_redact::Finding;
 use onrecord_web::path_of;
 use onrecord_workspace::{
     Error as WorkspaceError,
-    publish::{self, Plan, Pointer, Pointers, Target},
+    publish::{self, Outcome, Plan, Pointer, Pointers, Target},
 };
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::{
     cli::Publish,
@@ -21,13 +22,10 @@ use crate::{
     terminal::{self, Progress},
 };
 
-/// The family of records that is written.
-const FAMILY: &str = "click.aligned";
-
 #[derive(Serialize)]
 struct DryRun<'a> {
     repo: &'a str,
-    family: &'static str,
+    family: Family,
     writes: &'a [onrecord_record::Write],
     findings: &'a [Finding],
     lost: &'a [Loss],
@@ -36,7 +34,7 @@ struct DryRun<'a> {
 }
 
 pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
-    let crate::cli::Family::ClickAligned = args.family;
+    let family = Family::from(args.family);
     let mut opened = Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out)?;
     let found = opened.scan()?;
     let target = target(args, &opened, out)?;
@@ -48,7 +46,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
             let lost = &opened.lost;
             out.json(&DryRun {
                 repo: repo.as_str(),
-                family: FAMILY,
+                family,
                 writes: &[],
                 findings: &found.findings,
                 lost,
@@ -68,11 +66,17 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
 
     let _turn = if args.dry_run { None } else { Some(opened.workspace.begin_publishing()?) };
     let reviewed = opened.seal()?;
-    let title = reviewed.title().map(str::to_owned);
+    // Of a private one nothing is said in clear, not even here.
+    let title = reviewed.title().filter(|_| family != Family::TilesPrivate).map(str::to_owned);
     let source = opened.conversation.source.id.clone();
-    let pointers = about::look_up(&opened, &reviewed, &repo, args.repin).await?;
+    // The Tiles families have no field for what a turn is about.
+    let pointers = match family {
+        Family::ClickAligned => about::look_up(&opened, &reviewed, &repo, args.repin).await?,
+        Family::Tiles | Family::TilesPrivate => Pointers::default(),
+    };
+    let now = Timestamp::now();
     let plan =
-        publish::prepare(&opened.workspace, &target, opened.id, &source, reviewed, &pointers, Timestamp::now()).await?;
+        publish::prepare_as(family, &opened.workspace, &target, opened.id, &source, reviewed, &pointers, now).await?;
     plan.gate()?;
     let lost: Vec<Loss> = opened.lost.iter().chain(&plan.lost).cloned().collect();
 
@@ -81,7 +85,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         if out.json {
             out.json(&DryRun {
                 repo: repo.as_str(),
-                family: FAMILY,
+                family,
                 writes: &plan.writes,
                 findings: &found.findings,
                 lost: &lost,
@@ -127,17 +131,27 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         Target::Shelf => None,
     };
     let rkey = outcome.uri.rsplit('/').next().unwrap_or_default();
-    let path = path_of(repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), rkey);
-    let url = format!("{}{path}", args.site.trim_end_matches('/'));
+    let path = path_of(repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), family, rkey);
+    let page = format!("{}{path}", args.site.trim_end_matches('/'));
+    let link = link(&outcome);
+    // A Tiles link leads to the repository: there is none behind the shelf.
+    let url = match (&link, &target) {
+        (Some(link), Target::Account(_)) => link.as_str(),
+        _ => page.as_str(),
+    };
     if out.json {
-        out.json(&json!({
+        let mut done = json!({
             "done": true,
             "uri": outcome.uri,
             "url": url,
             "created": outcome.created,
             "updated": outcome.updated,
             "deleted": outcome.deleted,
-        }))?;
+        });
+        if let (Some(link), Value::Object(fields)) = (&link, &mut done) {
+            fields.insert("link".to_owned(), link.as_str().into());
+        }
+        out.json(&done)?;
     } else {
         if plan.writes.is_empty() {
             out.line("It is on record as it stands; there was nothing to write.")?;
@@ -146,12 +160,34 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
             out.line(format_args!("Done: {created} created, {updated} updated, {deleted} deleted."))?;
         }
         out.line(&outcome.uri)?;
-        out.line(&url)?;
-        if args.site.contains("127.0.0.1") {
+        if let Some(link) = link.as_ref().filter(|_| family == Family::TilesPrivate || !args.local) {
+            out.line(link.as_str())?;
+        }
+        if family != Family::TilesPrivate {
+            out.line(&page)?;
+        }
+        if family != Family::TilesPrivate && args.site.contains("127.0.0.1") {
             out.note("`onrecord serve` shows it at that address.");
+        }
+        if family == Family::TilesPrivate {
+            out.note(if outcome.link_is_new {
+                "Whoever has this link can read it: what follows the # is its key, which is kept where your tokens are. \
+                 Published anew with other content it gets a new link, and this one opens nothing any more."
+            } else {
+                "Its link is the one it had; `onrecord published --links` shows it with its key."
+            });
         }
     }
     Ok(0)
+}
+
+/// The link of a Tiles record. With its key it is shown when it is new, and not every time.
+fn link(outcome: &Outcome) -> Option<Zeroizing<String>> {
+    let mut link = outcome.link.clone()?;
+    if !outcome.link_is_new {
+        link.secret = None;
+    }
+    Some(link.to_text())
 }
 
 fn target(args: &Publish, opened: &Opened, out: &Out) -> Result<Target> {

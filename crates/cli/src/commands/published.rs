@@ -1,11 +1,14 @@
 //! `onrecord published`: what is on record, and whether the ledger and the repositories agree.
 
+use onrecord_lexicon::AtUri;
+use onrecord_record::{Family, tiles::TilesLink};
 use onrecord_transcript::model::format_rfc3339_ms;
 use onrecord_workspace::{
     Error as WorkspaceError, Publication, Workspace,
     publish::{Drift, Target},
 };
-use serde_json::json;
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::{
     cli::Published,
@@ -20,11 +23,13 @@ pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
     let mut problems = false;
     let mut documents = Vec::new();
     let mut rows = Vec::new();
+    let mut links = Vec::new();
     for publication in &publications {
         let checked = match args.check {
             true => Some(check(&workspace, publication).await?),
             false => None,
         };
+        let link = if args.links { link(&workspace, publication)? } else { None };
         problems |= checked.as_ref().is_some_and(|c| !matches!(c, Checked::Same)) || publication.taking_back;
         if out.json {
             let (state, drift) = match &checked {
@@ -37,8 +42,9 @@ pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
                     (Some("not-checked"), None)
                 }
             };
-            documents.push(json!({
+            let mut document = json!({
                 "uri": publication.uri(),
+                "family": publication.family,
                 "session": publication.source_id,
                 "handle": publication.handle,
                 "title": publication.title,
@@ -47,9 +53,14 @@ pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
                 "takingBack": publication.taking_back,
                 "state": state,
                 "drift": drift,
-            }));
+            });
+            if let (Some(link), Value::Object(fields)) = (link, &mut document) {
+                fields.insert("link".to_owned(), link.as_str().into());
+            }
+            documents.push(document);
         } else {
             rows.push(row(publication, checked.as_ref()));
+            links.extend(link.map(|link| (publication.uri(), link)));
         }
     }
     if out.json {
@@ -60,7 +71,20 @@ pub async fn run(args: &Published, out: &mut Out) -> Result<u8> {
     for line in columns(&rows) {
         out.line(line)?;
     }
+    for (uri, link) in links {
+        out.line(format_args!("\n{uri}\n{}", link.as_str()))?;
+    }
     Ok(if args.check && problems { PROBLEMS } else { 0 })
+}
+
+/// The link of a Tiles record; of a private one with its key, where this machine has it.
+fn link(workspace: &Workspace, publication: &Publication) -> Result<Option<Zeroizing<String>>> {
+    if !publication.family.is_tiles() {
+        return Ok(None);
+    }
+    let uri = publication.uri();
+    let secret = workspace.known_link(&uri)?.filter(|_| publication.family == Family::TilesPrivate);
+    Ok(Some(TilesLink { uri: AtUri::parse(&uri)?, secret }.to_text()))
 }
 
 enum Checked {
@@ -113,11 +137,12 @@ fn row(publication: &Publication, checked: Option<&Checked>) -> Vec<String> {
             drift.unknown.len()
         ),
     };
+    let nameless = if publication.family == Family::TilesPrivate { "(encrypted)" } else { "(no title)" };
     vec![
         short_id(&publication.source_id),
         place,
         format!("{} records", publication.records),
-        one_line(publication.title.as_deref().unwrap_or("(no title)"), 50),
+        one_line(publication.title.as_deref().unwrap_or(nameless), 50),
         publication.uri(),
         state,
     ]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use onrecord_record::Family;
 use onrecord_web::{Address, Found, ListEntry, ListSlice, Repo, Site, SourceError, Standing, router};
 use onrecord_workspace::Workspace;
 use serde_json::json;
@@ -74,7 +75,8 @@ fn list(workspace: &Workspace, offset: usize, limit: usize) -> Result<ListSlice,
 }
 
 fn find(workspace: &Workspace, address: &Address) -> Result<Found, SourceError> {
-    if address.collection.as_str() != onrecord_record::aligned::SESSION {
+    let families = Family::ALL.map(Family::collection);
+    if address.collection.as_ref().is_some_and(|c| !families.contains(&c.as_str())) {
         return Ok(Found::Unknown);
     }
     let repo = match &address.repo {
@@ -95,5 +97,11 @@ fn find(workspace: &Workspace, address: &Address) -> Result<Found, SourceError> 
         return Ok(Found::Gone);
     }
     let Some(publication) = workspace.publication_at(&repo, &address.rkey)? else { return Ok(Found::Unknown) };
+    if address.collection.as_ref().is_some_and(|c| c.as_str() != publication.family.collection()) {
+        return Ok(Found::Unknown);
+    }
+    if publication.family == Family::TilesPrivate {
+        return Ok(Found::Encrypted);
+    }
     Ok(workspace.published(&publication)?.map_or(Found::Unknown, |p| Found::Conversation(Box::new(p))))
 }

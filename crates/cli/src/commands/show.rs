@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey};
-use onrecord_record::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, aligned};
+use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, aligned};
 use onrecord_transcript::{Conversation, Grain, Part, Role, Turn};
 use onrecord_web::{ConversationView, Place, Standing, conversation_html};
 use serde_json::Map;
@@ -145,7 +145,8 @@ fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
         extra: Map::new(),
     };
     let messages = conversation.turns.iter().map(message).collect::<Result<_>>()?;
-    let page = Published { repo, handle: None, rkey: first, cid: cid.clone(), session, messages };
+    let family = Family::ClickAligned;
+    let page = Published { repo, handle: None, family, rkey: first, cid: cid.clone(), session, messages };
     let view = ConversationView::new(&page, Standing::Preview);
     let html = conversation_html(&view, Place::Alone, None)?.unwrap_or_default();
     out.raw(html.as_bytes())

@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use onrecord_lexicon::Rkey;
-use onrecord_record::aligned::SESSION;
+use onrecord_record::{Family, aligned::SESSION, tiles};
 use onrecord_transcript::Grain;
 use onrecord_workspace::{
     Error as WorkspaceError, Publication, Workspace,
@@ -33,9 +33,9 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
     }
     let _turn = workspace.begin_publishing()?;
     let mut jobs: Vec<(Target, TakeBack)> = Vec::new();
-    for (repo, rkey) in wanted {
+    for (repo, family, rkey) in wanted {
         let target = target_of(&workspace, &repo)?;
-        let take_back = TakeBack::prepare(&workspace, &target, &rkey).await?;
+        let take_back = TakeBack::prepare_in(&workspace, &target, family, &rkey).await?;
         if !out.json {
             out.line(format_args!("{}: {} records to delete", take_back.uri(), take_back.writes.len()))?;
         }
@@ -76,25 +76,25 @@ fn forget_preview(rkey: &Rkey) -> Result<()> {
     }
 }
 
-/// Repositories and session keys of what is to be taken back.
-fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Rkey)>> {
+/// Repositories, families and keys of what is to be taken back.
+fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Family, Rkey)>> {
     let publications = workspace.publications()?;
-    let place = |p: &Publication| (p.repo.to_string(), p.rkey.clone());
+    let place = |p: &Publication| (p.repo.to_string(), p.family, p.rkey.clone());
     let Some(name) = args.session.as_deref() else {
         return Ok(publications.iter().map(place).collect());
     };
     if let Some(uri) = source::record_uri(name, workspace)? {
-        let not_ours =
-            || Error::UnknownLink { name: name.to_owned(), why: format!("only {SESSION} records are conversations") };
-        if uri.collection() != Some(SESSION) {
-            return Err(not_ours());
-        }
+        let not_ours = || {
+            let why = format!("only records of {SESSION} and {} are conversations", tiles::SNAPSHOT);
+            Error::UnknownLink { name: name.to_owned(), why }
+        };
+        let family = Family::ALL.into_iter().find(|f| Some(f.collection()) == uri.collection()).ok_or_else(not_ours)?;
         let rkey = Rkey::parse(uri.rkey().ok_or_else(not_ours)?)?;
         let repo = match uri.authority() {
             did if did.starts_with("did:") => did.to_owned(),
             handle => workspace.account(Some(handle))?.did.to_string(),
         };
-        return Ok(vec![(repo, rkey)]);
+        return Ok(vec![(repo, family, rkey)]);
     }
     // The ledger outlives the transcript: an id is enough.
     let by_id: Vec<_> = publications.iter().filter(|p| p.source_id.starts_with(name)).collect();

@@ -161,7 +161,7 @@ fn parts(message: &Value, role: Role, strange: &mut Strange) -> Vec<Part> {
                 failed: false,
             }),
             Some("image") => {
-                parts.push(Part::Image { mime_type: text(item, "mimeType").unwrap_or("image/*").to_owned(), bytes: 0 })
+                parts.push(Part::Image { mime_type: text(item, "mimeType").unwrap_or("image/*").to_owned(), bytes: 0 });
             }
             Some(WITHHELD) => {}
             _ => strange.parts += 1,

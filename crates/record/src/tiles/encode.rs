@@ -155,14 +155,16 @@ fn messages(turn: &ReviewedTurn, messages: &mut Vec<Value>, lost: &mut Losses) {
     if !content.text().is_empty() || (items.is_empty() && content.steps().is_empty()) {
         items.push(json!({ "type": "text", "text": content.text() }));
     }
-    items.extend(content.steps().iter().map(|step| {
+    let steps = || (1..).zip(content.steps());
+    items.extend(steps().map(|(n, step)| {
         lost.add("tool arguments (one line on each call is kept)");
-        tool_call(step)
+        tool_call(n, step)
     }));
     messages.push(json!({ "role": role, "content": items, "timestamp": timestamp }));
-    messages.extend(content.steps().iter().filter(|step| step.failed).map(|step| {
+    messages.extend(steps().filter(|(_, step)| step.failed).map(|(n, step)| {
         json!({
             "role": "toolResult",
+            "toolCallId": call_id(n),
             "toolName": step.tool,
             "isError": true,
             "content": [{ "type": "text", "text": FAILED }],
@@ -171,8 +173,18 @@ fn messages(turn: &ReviewedTurn, messages: &mut Vec<Value>, lost: &mut Losses) {
     }));
 }
 
-fn tool_call(step: &DraftStep) -> Value {
-    json!({ "type": "toolCall", "name": step.tool, "arguments": arguments(step).to_string() })
+/// A call. One that failed has an id, by which its result names it: the lexicon has no field for either, pi has these.
+fn tool_call(n: usize, step: &DraftStep) -> Value {
+    let mut call = json!({ "type": "toolCall", "name": step.tool, "arguments": arguments(step).to_string() });
+    if let (true, Value::Object(fields)) = (step.failed, &mut call) {
+        fields.insert("id".to_owned(), call_id(n).into());
+    }
+    call
+}
+
+/// What a turn's `n`th call is called.
+pub(crate) fn call_id(n: usize) -> String {
+    format!("call-{n}")
 }
 
 /// What stands in place of a call's arguments: the one line on what it was called for.

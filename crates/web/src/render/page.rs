@@ -344,7 +344,7 @@ pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error>
             href: if folder {
                 format!("{}.html", entry.rkey)
             } else {
-                path_of(&entry.repo, entry.handle.as_deref(), &entry.rkey)
+                path_of(&entry.repo, entry.handle.as_deref(), entry.family, &entry.rkey)
             },
             entry,
             author: entry.handle.as_ref().map_or(Cow::Borrowed(""), |handle| Cow::Owned(format!("@{handle}"))),

@@ -75,6 +75,17 @@ pub(super) fn unknown(format: Format) -> Response {
     )
 }
 
+pub(super) fn encrypted(format: Format) -> Response {
+    notice(
+        format,
+        StatusCode::FORBIDDEN,
+        "encrypted",
+        "This conversation is encrypted",
+        "Its author published it for those who have its link. The key stands in the link after the #, which no browser sends \
+         to a server: with the whole link, `onrecord show` reads it, and so does the site that the link names.",
+    )
+}
+
 pub(super) fn gone(format: Format) -> Response {
     notice(
         format,

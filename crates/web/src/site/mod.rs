@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::{Router, middleware, routing::get};
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
-use onrecord_record::{Published, aligned};
+use onrecord_record::{Family, Published};
 
 use crate::{ListEntry, style_path};
 
@@ -43,13 +43,13 @@ pub struct ListSlice {
     pub total: usize,
 }
 
-/// The address of a session record.
+/// The address of a session record, or of the one record a conversation is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// Whose repository.
     pub repo: Repo,
-    /// Which collection.
-    pub collection: Nsid,
+    /// Which collection; the short addresses do not say.
+    pub collection: Option<Nsid>,
     /// Which record.
     pub rkey: Rkey,
 }
@@ -68,6 +68,8 @@ pub enum Repo {
 pub enum Found {
     /// The conversation.
     Conversation(Box<Published>),
+    /// It is here, and only its link opens it, which no server sees whole.
+    Encrypted,
     /// It was here and its author took it back.
     Gone,
     /// Nothing.
@@ -76,10 +78,10 @@ pub enum Found {
 
 /// Path of a conversation on a site: `/@handle/rkey` where the handle is known, else `/at/did/collection/rkey`.
 #[must_use]
-pub fn path_of(repo: &str, handle: Option<&str>, rkey: &str) -> String {
+pub fn path_of(repo: &str, handle: Option<&str>, family: Family, rkey: &str) -> String {
     match handle {
         Some(handle) => format!("/@{handle}/{rkey}"),
-        None => format!("/at/{}/{}/{rkey}", escaped(repo), aligned::SESSION),
+        None => format!("/at/{}/{}/{rkey}", escaped(repo), family.collection()),
     }
 }
 

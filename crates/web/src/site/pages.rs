@@ -11,11 +11,11 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
-use onrecord_record::{Published, aligned};
+use onrecord_record::Published;
 
 use super::{
     Address, Found, LIST_PAGE, Repo, Site,
-    answer::{Format, failed, gone, notice, unknown},
+    answer::{Format, encrypted, failed, gone, notice, unknown},
     escaped,
 };
 use crate::{
@@ -74,7 +74,7 @@ pub(super) async fn at(
     let address = repo_of(&repo).zip(Nsid::parse(&collection).ok()).zip(Rkey::parse(rkey).ok());
     let Some(((repo_name, collection), rkey)) = address else { return unknown(format) };
     let path = format!("/at/{}/{collection}/{rkey}", escaped(&repo));
-    conversation(site, Address { repo: repo_name, collection, rkey }, path, format, asked).await
+    conversation(site, Address { repo: repo_name, collection: Some(collection), rkey }, path, format, asked).await
 }
 
 /// `/@{handle}/{rkey}`, for people.
@@ -85,14 +85,10 @@ pub(super) async fn short(
 ) -> Response {
     let Ok(Path((owner, name))) = path else { return unknown(Format::Html) };
     let (rkey, format) = Format::of(&name);
-    let address = owner
-        .strip_prefix('@')
-        .and_then(|handle| Handle::parse(handle).ok())
-        .zip(Nsid::parse(aligned::SESSION).ok())
-        .zip(Rkey::parse(rkey).ok());
-    let Some(((handle, collection), rkey)) = address else { return unknown(format) };
+    let handle = owner.strip_prefix('@').and_then(|handle| Handle::parse(handle).ok());
+    let Some((handle, rkey)) = handle.zip(Rkey::parse(rkey).ok()) else { return unknown(format) };
     let path = format!("/@{handle}/{rkey}");
-    conversation(site, Address { repo: Repo::Handle(handle), collection, rkey }, path, format, asked).await
+    conversation(site, Address { repo: Repo::Handle(handle), collection: None, rkey }, path, format, asked).await
 }
 
 fn repo_of(text: &str) -> Option<Repo> {
@@ -107,6 +103,7 @@ async fn conversation(site: Arc<Site>, address: Address, path: String, format: F
     let asked = asked.map(|Query(asked)| asked).unwrap_or_default();
     blocking(format, move || match (site.find)(&address) {
         Ok(Found::Conversation(published)) => show(&published, &path, format, &asked),
+        Ok(Found::Encrypted) => encrypted(format),
         Ok(Found::Gone) => gone(format),
         Ok(Found::Unknown) => unknown(format),
         Err(error) => failed(format, &error),

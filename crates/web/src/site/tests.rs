@@ -4,6 +4,7 @@ use axum::{
     http::{HeaderMap, Method, Request, StatusCode},
 };
 use onrecord_lexicon::Did;
+use onrecord_record::aligned;
 use tower::ServiceExt;
 
 use super::*;
@@ -33,10 +34,13 @@ fn site(loopback_only: bool) -> Router {
                 Repo::Handle(handle) => handle.as_str() == "dana.example",
             };
             Ok(match address.rkey.as_str() {
-                "3mf2k5aaaaa22" if mine && address.collection.as_str() == aligned::SESSION => {
+                "3mf2k5aaaaa22"
+                    if mine && address.collection.as_ref().is_none_or(|c| c.as_str() == aligned::SESSION) =>
+                {
                     Found::Conversation(Box::new(conversation.clone()))
                 }
                 "3gone" => Found::Gone,
+                "3shut" => Found::Encrypted,
                 "3broken" => return Err("disk /secret/path is full".into()),
                 _ => Found::Unknown,
             })
@@ -137,6 +141,15 @@ async fn what_was_taken_back_is_gone_in_every_format() {
 }
 
 #[tokio::test]
+async fn what_only_its_link_opens_is_said_to_be_encrypted() {
+    for suffix in ["", ".json", ".md", ".txt"] {
+        let (status, _, body) = get(&format!("/@dana.example/3shut{suffix}")).await;
+        assert_eq!(status, StatusCode::FORBIDDEN);
+        assert!(body.contains("encrypted") && !body.contains("turn 0"), "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_failing_source_is_told_without_its_secrets() {
     let (status, _, body) = get("/@dana.example/3broken").await;
     assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
@@ -202,11 +215,11 @@ async fn a_site_for_this_machine_answers_to_no_other_name() {
 
 #[test]
 fn paths_are_written_for_people_where_a_handle_is_known() {
-    assert_eq!(path_of("did:plc:abc", Some("dana.example"), "3k"), "/@dana.example/3k");
-    assert_eq!(path_of(SHELF, None, "3k"), "/at/did:web:localhost/click.aligned.chat.session/3k");
+    assert_eq!(path_of("did:plc:abc", Some("dana.example"), Family::Tiles, "3k"), "/@dana.example/3k");
+    assert_eq!(path_of(SHELF, None, Family::ClickAligned, "3k"), "/at/did:web:localhost/click.aligned.chat.session/3k");
     assert_eq!(
-        path_of("did:web:localhost%3A80", None, "3k"),
-        "/at/did:web:localhost%253A80/click.aligned.chat.session/3k"
+        path_of("did:web:localhost%3A80", None, Family::Tiles, "3k"),
+        "/at/did:web:localhost%253A80/run.tiles.chat.sessionSnapshot/3k"
     );
     assert!(Did::parse(SHELF).is_ok());
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use onrecord_record::{MessageRecord, Published, PublishedMessage};
+use onrecord_record::{Family, MessageRecord, Published, PublishedMessage};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
@@ -148,6 +148,9 @@ fn count(turns: &[TurnView<'_>]) -> Counts {
 
 /// The record's title, else the first line a person wrote, else a sentence.
 fn title<'a>(published: &'a Published, turns: &[TurnView<'a>]) -> (Cow<'a, str>, TitleFrom) {
+    if published.family == Family::TilesPrivate {
+        return (Cow::Borrowed("(encrypted: its link opens it)"), TitleFrom::Nothing);
+    }
     if let Some(title) = published.session.title.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
         return (Cow::Borrowed(title), TitleFrom::Record);
     }

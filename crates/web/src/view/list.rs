@@ -1,6 +1,6 @@
 //! The list of conversations.
 
-use onrecord_record::Published;
+use onrecord_record::{Family, Published};
 use serde::Serialize;
 
 use super::{ConversationView, Standing};
@@ -14,7 +14,9 @@ pub struct ListEntry {
     /// The author's handle, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
-    /// Key of the session record.
+    /// How its records are written.
+    pub family: Family,
+    /// Key of the session record, or of the one record there is.
     pub rkey: String,
     /// Its title, or what stands in for one.
     pub title: String,
@@ -38,6 +40,7 @@ impl ListEntry {
         Self {
             repo: view.author.did.to_owned(),
             handle: view.author.handle.map(str::to_owned),
+            family: published.family,
             rkey: view.rkey.to_owned(),
             title: view.title.to_string(),
             created_at: view.created_at.to_owned(),

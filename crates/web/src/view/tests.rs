@@ -1,5 +1,5 @@
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
-use onrecord_record::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord};
+use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord};
 use serde_json::{Map, json};
 
 use super::*;
@@ -11,6 +11,7 @@ pub(crate) fn published(messages: Vec<MessageRecord>) -> Published {
     Published {
         repo: Did::parse("did:plc:ewvi7nxzyoun6zhxrhs64oiz").unwrap(),
         handle: Some(Handle::parse("dana.example").unwrap()),
+        family: Family::ClickAligned,
         rkey: Rkey::parse("3mf2k5aaaaa22").unwrap(),
         cid: Cid::parse(CID).unwrap(),
         session: SessionRecord {

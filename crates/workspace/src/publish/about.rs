@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use onrecord_atproto::{Client, Pin};
 use onrecord_lexicon::{AtUri, Cid, Did};
-use onrecord_record::{About, StrongRef, TurnAbout, about};
+use onrecord_record::{About, Family, StrongRef, TurnAbout, about};
 use onrecord_redact::{Decisions, FingerprintKey, Reviewed};
 use serde::{Serialize, Serializer};
 
@@ -79,7 +79,7 @@ impl Pointers {
         (conversation, repo): (ConversationId, &Did),
         lookup: Lookup<'_>,
     ) -> Result<Self, Error> {
-        let publication = workspace.publication_of(conversation, repo)?;
+        let publication = workspace.publication_in(conversation, repo, Family::ClickAligned)?;
         let mut known = publication.as_ref().map(|p| workspace.pinned(p)).transpose()?.unwrap_or_default();
         if lookup.afresh {
             known = Default::default();

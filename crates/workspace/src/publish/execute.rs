@@ -62,7 +62,7 @@ impl Goal<'_> {
     /// The last look at the exact bytes about to be sent.
     fn gate(&self, bytes: &[u8]) -> Result<(), Error> {
         match self {
-            Self::Plan { plan, .. } => plan.reviewed.gate(bytes).map_err(Error::Gate),
+            Self::Plan { plan, .. } => plan.gate_request(bytes),
             Self::TakeBack { .. } => Ok(()),
         }
     }

@@ -38,11 +38,16 @@ impl Listing {
             Target::Account(session) => {
                 let mut listing = Self::default();
                 let repo = session.repo();
-                let rkey = Rkey::parse(uri.rsplit('/').next().unwrap_or_default())?;
-                let sessions = Nsid::parse(SESSION)?;
-                if let Some(record) = repo.get_record(&sessions, &rkey).await? {
-                    let cid = checked(SESSION, &rkey, record.cid, &record.value)?;
-                    listing.existing.insert((SESSION.to_owned(), rkey), cid);
+                let mut parts = uri.rsplit('/');
+                let (rkey, collection) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+                let (rkey, collection) = (Rkey::parse(rkey)?, Nsid::parse(collection)?);
+                if let Some(record) = repo.get_record(&collection, &rkey).await? {
+                    let cid = checked(collection.as_str(), &rkey, record.cid, &record.value)?;
+                    listing.existing.insert((collection.to_string(), rkey), cid);
+                }
+                // In the other families that one record is all there is.
+                if collection.as_str() != SESSION {
+                    return Ok(listing);
                 }
                 let mut pages = repo.list_records(&Nsid::parse(MESSAGE)?, false);
                 while let Some(page) = pages.next().await? {

@@ -15,13 +15,15 @@ use jiff::Timestamp;
 use onrecord_atproto::{Pin, Session};
 use onrecord_lexicon::{AtUri, Did, Handle, Rkey, Tid};
 use onrecord_record::{
-    About, Action, EncodedRecord, Existing, Loss, Write,
+    About, Action, EncodedRecord, Existing, Family, Loss, Write,
     aligned::{self, KnownKeys},
     plan,
+    tiles::{self, LinkSecret, TilesLink},
 };
 use onrecord_redact::{Decisions, Draft, Reviewed};
+use zeroize::Zeroizing;
 
-use crate::{ConversationId, Error, Place, Workspace};
+use crate::{ConversationId, Error, Place, Workspace, links::ContentSecret};
 pub use about::{Fate, Lookup, Pointer, Pointers};
 pub use fetch::fetch;
 pub use listing::{Drift, Listing};
@@ -85,9 +87,11 @@ pub enum Event {
 pub struct Plan {
     /// The repository.
     pub repo: Did,
+    /// How the records are written.
+    pub family: Family,
     /// The conversation.
     pub conversation: ConversationId,
-    /// Where its session record stands or will stand.
+    /// Where its session record stands or will stand, or its one record.
     pub uri: String,
     /// The writes of this run, in order.
     pub writes: Vec<Write>,
@@ -102,6 +106,19 @@ pub struct Plan {
     pub(crate) stale: Vec<Place>,
     pub(crate) existing: Existing,
     pub(crate) pins: Vec<(AtUri, Pin)>,
+    private: Option<Private>,
+}
+
+/// What is encrypted in a plan's record.
+struct Private {
+    secret: ContentSecret,
+    clear: Zeroizing<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Private {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Private(…)")
+    }
 }
 
 impl Plan {
@@ -112,13 +129,48 @@ impl Plan {
         (count(Action::Create), count(Action::Update), count(Action::Delete))
     }
 
+    /// The link to the record, in the Tiles families.
+    fn link(&self) -> Result<Option<TilesLink>, Error> {
+        if !self.family.is_tiles() {
+            return Ok(None);
+        }
+        let secret: Option<LinkSecret> = self.private.as_ref().map(|private| private.secret.secret.clone());
+        Ok(Some(TilesLink { uri: AtUri::parse(&self.uri)?, secret }))
+    }
+
     /// The last look at each record that would be written, before any of it is sent or shown.
     ///
     /// # Errors
     /// [`Error::Gate`]: something stands in one that must not go out.
     pub fn gate(&self) -> Result<(), Error> {
+        if let Some(private) = &self.private {
+            return self.gate_private(private);
+        }
         let mut records = self.writes.iter().filter_map(|w| w.record.as_ref());
         records.try_for_each(|json| self.reviewed.gate(json.get().as_bytes())).map_err(Error::Gate)
+    }
+
+    /// The last look at the exact bytes of a request.
+    pub(crate) fn gate_request(&self, bytes: &[u8]) -> Result<(), Error> {
+        let Some(private) = &self.private else { return self.reviewed.gate(bytes).map_err(Error::Gate) };
+        self.gate_private(private)?;
+        // The request must hold the very record that was just opened and looked at.
+        let record = self.records.first().map(|record| record.json.get().as_bytes()).unwrap_or_default();
+        let holds = bytes.windows(record.len().max(1)).any(|window| window == record);
+        if holds { Ok(()) } else { Err(Error::NotWhatWasReviewed) }
+    }
+
+    /// In a private record nothing can be seen from outside: it is opened, and what comes out is looked at.
+    fn gate_private(&self, private: &Private) -> Result<(), Error> {
+        self.reviewed.gate(&private.clear).map_err(Error::Gate)?;
+        for record in &self.records {
+            let value: serde_json::Value = serde_json::from_str(record.json.get())?;
+            let opened = tiles::Snapshot::open(record.collection, value, Some(&private.secret.secret))?;
+            if serde_json::to_vec(&opened.value)? != **private.clear {
+                return Err(Error::NotWhatWasReviewed);
+            }
+        }
+        Ok(())
     }
 
     /// Compares anew with what the repository holds.
@@ -127,12 +179,29 @@ impl Plan {
     }
 }
 
+/// [`prepare_as`] the click.aligned family.
+///
+/// # Errors
+/// Those of [`prepare_as`].
+pub async fn prepare(
+    workspace: &Workspace,
+    target: &Target,
+    conversation: ConversationId,
+    source: &str,
+    reviewed: Reviewed,
+    pointers: &Pointers,
+    now: Timestamp,
+) -> Result<Plan, Error> {
+    prepare_as(Family::ClickAligned, workspace, target, conversation, source, reviewed, pointers, now).await
+}
+
 /// Encodes `reviewed` with what its turns are about for `target` and compares it with what the repository holds. Writes
-/// nothing.
+/// nothing. The Tiles families have no field for what a turn is about.
 ///
 /// # Errors
 /// The repository cannot be listed; the conversation has no turn to publish; see also [`onrecord_record::Error`].
-pub async fn prepare(
+pub async fn prepare_as(
+    family: Family,
     workspace: &Workspace,
     target: &Target,
     conversation: ConversationId,
@@ -145,27 +214,46 @@ pub async fn prepare(
         return Err(Error::NothingToPublish);
     }
     let repo = target.repo()?;
-    let known = workspace.known_keys(conversation, &repo)?;
+    let known = workspace.keys_in(conversation, &repo, family)?;
     // Two conversations may begin in one instant, e.g. one and its fork.
     let others: HashSet<String> = (workspace.publications()?.into_iter())
-        .filter(|p| p.repo == repo && p.conversation != conversation)
+        .filter(|p| p.repo == repo && !(p.conversation == conversation && p.family == family))
         .map(|p| p.rkey.to_string())
         .collect();
     let taken = |tid: &Tid| others.contains(tid.as_str());
-    let uri = aligned::session_uri(&repo, source, reviewed.created_at(), &known, now, taken)?;
+    let start = reviewed.created_at();
+    let uri = match family {
+        Family::ClickAligned => aligned::session_uri(&repo, source, start, &known, now, taken)?,
+        Family::Tiles | Family::TilesPrivate => {
+            tiles::record_uri(&repo, family, source, start, known.session.clone(), now, taken)?
+        }
+    };
     let listing = Listing::of(workspace, target, uri.as_str()).await?;
-    let encoded = {
-        let about = pointers.about();
-        aligned::encode(&reviewed, uri, source, &known, &about, now, |tid| listing.is_taken(tid.as_str()))?
+    let mut private = None;
+    let encoded = match family {
+        Family::ClickAligned => {
+            let about = pointers.about();
+            aligned::encode(&reviewed, uri, source, &known, &about, now, |tid| listing.is_taken(tid.as_str()))?
+        }
+        Family::Tiles => one_record(tiles::encode(&reviewed, uri)?),
+        Family::TilesPrivate => {
+            let (value, _) = tiles::snapshot(&reviewed, uri.rkey().unwrap_or_default());
+            let clear = Zeroizing::new(serde_json::to_vec(&value)?);
+            let secret = workspace.link_secret(uri.as_str(), &clear)?;
+            let mut encoded = tiles::encode_private(&reviewed, uri, &secret.secret)?;
+            private = encoded.clear.take().map(|clear| Private { secret, clear });
+            one_record(encoded)
+        }
     };
     let session = encoded.records.first().map(|r| r.rkey.clone()).ok_or(Error::NothingToPublish)?;
-    let stale = stale_places(workspace, conversation, &repo, &encoded.records)?;
+    let stale = stale_places(workspace, conversation, &repo, family, &encoded.records)?;
     let ours: HashSet<(&str, &str)> = (encoded.records.iter().map(|r| (r.collection, r.rkey.as_str())))
         .chain(stale.iter().map(|(collection, rkey)| (collection.as_str(), rkey.as_str())))
         .collect();
     let foreign = listing.existing.keys().filter(|(c, r)| !ours.contains(&(c.as_str(), r.as_str()))).cloned().collect();
     let mut plan = Plan {
         repo,
+        family,
         conversation,
         uri: encoded.uri.to_string(),
         writes: Vec::new(),
@@ -177,9 +265,14 @@ pub async fn prepare(
         stale,
         existing: listing.existing,
         pins: pointers.pins(),
+        private,
     };
     plan.writes = plan.writes_against(&plan.existing);
     Ok(plan)
+}
+
+fn one_record(encoded: tiles::Encoded) -> aligned::Encoded {
+    aligned::Encoded { uri: encoded.uri, records: vec![encoded.record], lost: encoded.lost }
 }
 
 /// Encodes `reviewed` as if nothing of it were on record, for a repository that is only a name: what a preview shows.
@@ -207,9 +300,10 @@ fn stale_places(
     workspace: &Workspace,
     conversation: ConversationId,
     repo: &Did,
+    family: Family,
     records: &[EncodedRecord],
 ) -> Result<Vec<Place>, Error> {
-    let Some(publication) = workspace.publication_of(conversation, repo)? else { return Ok(Vec::new()) };
+    let Some(publication) = workspace.publication_in(conversation, repo, family)? else { return Ok(Vec::new()) };
     let wanted: HashSet<_> = records.iter().map(|r| (r.collection, r.rkey.as_str())).collect();
     let known = workspace.ledger(&publication)?;
     let mut stale: Vec<_> = known.into_keys().filter(|(c, r)| !wanted.contains(&(c.as_str(), r.as_str()))).collect();
@@ -228,6 +322,10 @@ pub struct Outcome {
     pub updated: usize,
     /// Records deleted.
     pub deleted: usize,
+    /// The link to a record of the Tiles family. That of a private one holds its key.
+    pub link: Option<TilesLink>,
+    /// Whether the link is another than the last run gave.
+    pub link_is_new: bool,
 }
 
 /// Carries out `plan`. See the module's words on interruption.
@@ -241,13 +339,27 @@ pub async fn execute(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Outcome, Error> {
     let (created, updated, deleted) = plan.counts();
+    // Whatever is sent must stay readable: the key first.
+    let fresh = plan.private.as_ref().filter(|private| private.secret.fresh);
+    if let Some(private) = fresh {
+        plan.gate()?;
+        workspace.keep_link(&plan.uri, &private.secret)?;
+    }
+    let handle = target.handle();
     let publication =
-        workspace.reserve(plan.conversation, &plan.repo, target.handle().as_ref(), &plan.session, &plan.records)?;
+        workspace.reserve(plan.conversation, &plan.repo, plan.family, handle.as_ref(), &plan.session, &plan.records)?;
     workspace.keep_pins(&publication, &plan.pins)?;
     let goal = execute::Goal::Plan { plan, publication: &publication };
     goal.note_found(workspace, &plan.existing)?;
     execute::run(workspace, target, &goal, plan.writes.clone(), on_event).await?;
-    Ok(Outcome { uri: plan.uri.clone(), created, updated, deleted })
+    Ok(Outcome {
+        uri: plan.uri.clone(),
+        created,
+        updated,
+        deleted,
+        link: plan.link()?,
+        link_is_new: fresh.is_some() || (plan.family == Family::Tiles && created > 0),
+    })
 }
 
 /// The draft with the author's own title and description in place of the transcript's.

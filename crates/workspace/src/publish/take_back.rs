@@ -1,7 +1,7 @@
 //! Taking a conversation back, whole: messages first, the session last.
 
 use onrecord_lexicon::{Did, Rkey};
-use onrecord_record::{Action, Write, aligned::SESSION};
+use onrecord_record::{Action, Family, Write, aligned::SESSION, tiles};
 
 use super::{Event, Listing, Target, execute};
 use crate::{Error, Place, Workspace};
@@ -14,26 +14,42 @@ const MAX_ROUNDS: usize = 5;
 pub struct TakeBack {
     /// Its repository.
     pub repo: Did,
-    /// Key of its session record.
+    /// Collection of its session record, or of its one record.
+    pub collection: &'static str,
+    /// Key of that record.
     pub rkey: Rkey,
     /// The deletions, in order.
     pub writes: Vec<Write>,
 }
 
 impl TakeBack {
-    /// Where its session record stands, or stood.
+    /// Where that record stands, or stood.
     #[must_use]
     pub fn uri(&self) -> String {
-        format!("at://{}/{SESSION}/{}", self.repo, self.rkey)
+        format!("at://{}/{}/{}", self.repo, self.collection, self.rkey)
+    }
+
+    /// [`TakeBack::prepare_in`] the family that the ledger knows it in; click.aligned if it knows of none.
+    ///
+    /// # Errors
+    /// Those of [`TakeBack::prepare_in`].
+    pub async fn prepare(workspace: &Workspace, target: &Target, rkey: &Rkey) -> Result<Self, Error> {
+        let known = workspace.publication_at(&target.repo()?, rkey)?;
+        Self::prepare_in(workspace, target, known.map_or(Family::ClickAligned, |p| p.family), rkey).await
     }
 
     /// Finds every record of the conversation by listing the repository. Writes nothing.
     ///
     /// # Errors
     /// The repository cannot be listed; [`Error::NotOnRecord`] if neither it nor the ledger knows the conversation.
-    pub async fn prepare(workspace: &Workspace, target: &Target, rkey: &Rkey) -> Result<Self, Error> {
-        let repo = target.repo()?;
-        let mut take_back = Self { repo, rkey: rkey.clone(), writes: Vec::new() };
+    pub async fn prepare_in(
+        workspace: &Workspace,
+        target: &Target,
+        family: Family,
+        rkey: &Rkey,
+    ) -> Result<Self, Error> {
+        let (repo, collection) = (target.repo()?, family.collection());
+        let mut take_back = Self { repo, collection, rkey: rkey.clone(), writes: Vec::new() };
         take_back.writes = deletions(find_records(workspace, target, &take_back.uri()).await?);
         if take_back.writes.is_empty() && workspace.publication_at(&take_back.repo, rkey)?.is_none() {
             return Err(Error::NotOnRecord { what: take_back.uri() });
@@ -52,7 +68,7 @@ impl TakeBack {
         on_event: &mut dyn FnMut(Event),
     ) -> Result<usize, Error> {
         // First of all, so that the site stops serving it whatever happens to the rest.
-        workspace.begin_take_back(&self.repo, &self.rkey)?;
+        workspace.begin_take_back(&self.repo, self.collection, &self.rkey)?;
         let uri = self.uri();
         let publication = workspace.publication_at(&self.repo, &self.rkey)?;
         let goal = execute::Goal::TakeBack { uri: &uri, publication: publication.as_ref() };
@@ -64,6 +80,9 @@ impl TakeBack {
             writes = deletions(find_records(workspace, target, &uri).await?);
             if writes.is_empty() {
                 workspace.end_take_back(&self.repo, &self.rkey)?;
+                if self.collection == tiles::SNAPSHOT {
+                    workspace.forget_link(&uri)?;
+                }
                 return Ok(deleted);
             }
         }

@@ -5,10 +5,12 @@ use serde_json::json;
 
 use super::*;
 
+#[allow(clippy::needless_pass_by_value, reason = "made where they are used")]
 fn snapshot_of(turns: Value) -> Value {
     json!({"$type": SNAPSHOT, "name": "", "sessionId": "5f0c", "createdAt": "2026-03-04T06:00:00Z", "turns": turns})
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "made where they are used")]
 fn message(role: &str, content: Value, timestamp: i64) -> Value {
     json!({"role": role, "content": content, "timestamp": timestamp})
 }

@@ -30,11 +30,15 @@ fn a_conversation_is_one_record_that_its_lexicon_allows() {
     assert_eq!(first["messages"][0]["content"], json!([{"type": "text", "text": "Why?"}]));
     assert_eq!(first["messages"][0]["timestamp"], start().as_millisecond());
     let answer = &first["messages"][1]["content"];
-    assert_eq!(answer[1], json!({"type": "toolCall", "name": "Bash", "arguments": "{\"summary\":\"Run the tests\"}"}));
+    assert_eq!(
+        answer[1],
+        json!({"type": "toolCall", "id": "call-1", "name": "Bash", "arguments": "{\"summary\":\"Run the tests\"}"})
+    );
     assert_eq!(answer[3]["arguments"], "{}");
     // A failed call says so, and nothing of what it gave back.
     assert_eq!(first["messages"].as_array().unwrap().len(), 3);
     assert_eq!(first["messages"][2]["isError"], true);
+    assert_eq!(first["messages"][2]["toolCallId"], "call-1");
     assert_eq!(first["messages"][2]["content"], json!([{"type": "text", "text": "failed"}]));
 }
 
