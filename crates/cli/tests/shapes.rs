@@ -392,7 +392,8 @@ fn published_json_lists_what_is_on_record() {
         let published = machine.ok(args).json();
         let entries = list(&object(&published, &["published"], &[])["published"]);
         assert_eq!(entries.len(), 1);
-        let names = ["uri", "session", "handle", "title", "publishedAt", "records", "takingBack", "state", "drift"];
+        let names =
+            ["uri", "family", "session", "handle", "title", "publishedAt", "records", "takingBack", "state", "drift"];
         let entry = object(&entries[0], &names, &[]);
         time(&entry["publishedAt"]);
         assert_eq!(entry["session"], SESSION);
