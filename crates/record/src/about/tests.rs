@@ -203,6 +203,7 @@ fn turn(index: usize, text: &str) -> DraftTurn {
         created_at: "2026-03-04T05:06:07.089Z".parse().unwrap(),
         model: None,
         text: text.to_owned(),
+        reasoning: Vec::new(),
         steps: Vec::new(),
     }
 }
