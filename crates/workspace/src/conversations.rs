@@ -1,9 +1,11 @@
 //! Conversations seen, and what was decided about them.
 
+use std::path::{self, Path};
+
 use jiff::Timestamp;
 use onrecord_redact::Decisions;
 use onrecord_transcript::{Conversation, Source};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
 
 use crate::{Error, Workspace};
 
@@ -31,7 +33,7 @@ impl Workspace {
     /// The store cannot be written.
     pub fn remember(&self, conversation: &Conversation) -> Result<ConversationId, Error> {
         let Source { harness, id, path, .. } = &conversation.source;
-        let path = path.as_deref().map(|p| p.to_string_lossy().into_owned());
+        let path = path.as_deref().map(absolute);
         let row = self.db.query_row(
             "INSERT INTO conversation (harness, source_id, path, seen_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (harness, source_id) DO UPDATE SET
@@ -80,15 +82,17 @@ impl Workspace {
             "SELECT id, harness, source_id, path FROM conversation WHERE substr(source_id, 1, length(?1)) = ?1
              ORDER BY seen_at DESC LIMIT 10",
         )?;
-        let rows = query.query_map([prefix], |row| {
-            Ok(SeenConversation {
-                id: ConversationId(row.get(0)?),
-                harness: row.get(1)?,
-                source_id: row.get(2)?,
-                path: row.get(3)?,
-            })
-        })?;
+        let rows = query.query_map([prefix], seen)?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The conversation whose transcript was last seen at `path`, be it there or not.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn seen_at(&self, path: &Path) -> Result<Option<SeenConversation>, Error> {
+        let sql = "SELECT id, harness, source_id, path FROM conversation WHERE path = ?1 ORDER BY seen_at DESC LIMIT 1";
+        Ok(self.db.query_row(sql, [absolute(path)], seen).optional()?)
     }
 
     /// The conversation of that harness and id, if it was seen.
@@ -103,6 +107,20 @@ impl Workspace {
         );
         Ok(found.optional()?.map(ConversationId))
     }
+}
+
+/// The same file from whatever folder one looks.
+fn absolute(path: &Path) -> String {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
+}
+
+fn seen(row: &Row<'_>) -> rusqlite::Result<SeenConversation> {
+    Ok(SeenConversation {
+        id: ConversationId(row.get(0)?),
+        harness: row.get(1)?,
+        source_id: row.get(2)?,
+        path: row.get(3)?,
+    })
 }
 
 fn decisions_in(db: &Connection, id: ConversationId) -> Result<Decisions, Error> {

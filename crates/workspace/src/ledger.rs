@@ -39,6 +39,8 @@ pub struct Publication {
     pub taking_back: bool,
     /// How many of its records are known to be in the repository.
     pub records: u64,
+    /// It was found in the repository, and no transcript on this machine is known to be that of it.
+    pub adopted: bool,
     /// Its title as published, else the start of the first prompt as published.
     pub title: Option<String>,
 }
@@ -65,7 +67,7 @@ const SELECT: &str =
                 json_each(message.value, '$.content') item
             WHERE r.publication = p.id AND p.family = 'tiles' AND message.value ->> 'role' = 'user'
                 AND item.value ->> 'text' <> '' LIMIT 1)),
-    p.family
+    p.family, c.harness = 'atproto'
     FROM publication p JOIN conversation c ON c.id = p.conversation";
 
 fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {
@@ -74,6 +76,7 @@ fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {
     let (id, conversation, source_id) = (row.get(0)?, ConversationId(row.get(1)?), row.get(2)?);
     let (taking_back, records, title): (bool, i64, Option<String>) = (row.get(7)?, row.get(8)?, row.get(9)?);
     let family: String = row.get(10)?;
+    let adopted = row.get(11)?;
     Ok((|| {
         Ok(Publication {
             id,
@@ -86,6 +89,7 @@ fn publication(row: &Row<'_>) -> rusqlite::Result<Result<Publication, Error>> {
             published_at: published_at.parse().map_err(|_| Error::Corrupt { what: "a time in the ledger" })?,
             taking_back,
             records: records.unsigned_abs(),
+            adopted,
             title,
         })
     })())
@@ -170,6 +174,14 @@ impl Workspace {
         records: &[EncodedRecord],
     ) -> Result<Publication, Error> {
         let tx = self.db.transaction()?;
+        // Found in the repository before, without its transcript: from now on the two belong together.
+        tx.execute(
+            "UPDATE publication SET conversation = ?1
+             WHERE repo = ?2 AND rkey = ?3 AND family = ?4
+                AND conversation IN (SELECT id FROM conversation WHERE harness = 'atproto')
+                AND NOT EXISTS (SELECT 1 FROM publication WHERE conversation = ?1 AND repo = ?2 AND family = ?4)",
+            (conversation.0, repo.as_str(), session.as_str(), family.as_str()),
+        )?;
         let id: i64 = tx.query_row(
             "INSERT INTO publication (conversation, repo, rkey, handle, family, published_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -196,6 +208,12 @@ impl Workspace {
                 insert.execute((id, record.collection, record.rkey.as_str(), &record.turn, record.part))?;
             }
         }
+        // What stood in the repository and is not of this transcript: left alone there, as any record of others.
+        tx.execute(
+            "DELETE FROM record WHERE publication = ?1 AND turn = rkey
+                AND (SELECT harness FROM conversation WHERE id = ?2) <> 'atproto'",
+            (id, conversation.0),
+        )?;
         tx.commit()?;
         self.publication_at(repo, session)?.ok_or(Error::Corrupt { what: "the ledger" })
     }

@@ -2,13 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jiff::Timestamp;
 use onrecord_atproto::{Client, Pin};
-use onrecord_lexicon::{AtUri, Cid, Did};
-use onrecord_record::{About, Family, StrongRef, TurnAbout, about};
+use onrecord_lexicon::{AtUri, Cid, Did, Rkey};
+use onrecord_record::{
+    About, Family, StrongRef, TurnAbout, about,
+    aligned::{KnownKeys, session_uri},
+};
 use onrecord_redact::{Decisions, FingerprintKey, Reviewed};
 use serde::{Serialize, Serializer};
 
-use crate::{ConversationId, Error, Workspace};
+use crate::{ConversationId, Error, Publication, Workspace};
 
 /// Most different places that are looked up for one conversation.
 const MOST_LOOKUPS: usize = 500;
@@ -65,8 +69,33 @@ pub struct Lookup<'a> {
     pub afresh: bool,
 }
 
+/// Where a conversation stands, or is to.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Its harness's id of it.
+    pub source: &'a str,
+    /// The repository.
+    pub repo: &'a Did,
+}
+
+impl Standing<'_> {
+    /// The publication there, be it one that was found in the repository.
+    fn publication(self, workspace: &Workspace, reviewed: &Reviewed) -> Result<Option<Publication>, Error> {
+        let known = workspace.publication_in(self.conversation, self.repo, Family::ClickAligned)?;
+        if known.is_some() {
+            return Ok(known);
+        }
+        let (keys, now) = (KnownKeys::default(), Timestamp::now());
+        let uri = session_uri(self.repo, self.source, reviewed.created_at(), &keys, now, |_| false)?;
+        let rkey = Rkey::parse(uri.rkey().unwrap_or_default())?;
+        Ok(workspace.publication_at(self.repo, &rkey)?.filter(|p| p.adopted))
+    }
+}
+
 impl Pointers {
-    /// Finds where the turns of `reviewed` point, and what is there: as it was published in `repo`, else as it is now.
+    /// Finds where the turns of `reviewed` point, and what is there: as it was published at `place`, else as it is now.
     /// Reads the network where `lookup` lets it, and writes nothing but what it found, to be asked less often.
     ///
     /// # Errors
@@ -76,10 +105,10 @@ impl Pointers {
         reviewed: &Reviewed,
         decisions: &Decisions,
         key: &FingerprintKey,
-        (conversation, repo): (ConversationId, &Did),
+        place: Standing<'_>,
         lookup: Lookup<'_>,
     ) -> Result<Self, Error> {
-        let publication = workspace.publication_in(conversation, repo, Family::ClickAligned)?;
+        let publication = place.publication(workspace, reviewed)?;
         let mut known = publication.as_ref().map(|p| workspace.pinned(p)).transpose()?.unwrap_or_default();
         if lookup.afresh {
             known = Default::default();

@@ -1,6 +1,9 @@
 //! What a repository really holds of a conversation.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use onrecord_lexicon::{Cid, Nsid, Rkey, data};
 use onrecord_record::{
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
 use super::Target;
-use crate::{Error, Publication, Workspace};
+use crate::{Error, Place, Publication, Workspace};
 
 /// A repository's records of one conversation, and the message keys that others of its conversations use.
 #[derive(Debug, Default)]
@@ -75,7 +78,7 @@ impl Listing {
 }
 
 /// The record's CID, if it is what the server says.
-fn checked(collection: &str, rkey: &Rkey, theirs: Cid, value: &RawValue) -> Result<Cid, Error> {
+pub(super) fn checked(collection: &str, rkey: &Rkey, theirs: Cid, value: &RawValue) -> Result<Cid, Error> {
     let json: Value = serde_json::from_str(value.get())?;
     match data::record_cid(&json) {
         Ok((_, ours)) if ours != theirs => {
@@ -119,21 +122,25 @@ impl Drift {
     /// See [`Listing::of`].
     pub async fn of(workspace: &Workspace, target: &Target, publication: &Publication) -> Result<Self, Error> {
         let listing = Listing::of(workspace, target, &publication.uri()).await?;
-        let known = workspace.ledger(publication)?;
-        let name = |(collection, rkey): &(String, Rkey)| format!("at://{}/{collection}/{rkey}", publication.repo);
+        Ok(Self::between(publication, &workspace.ledger(publication)?, &listing.existing))
+    }
+
+    /// Compares what the ledger knows of a publication with what is there.
+    pub(super) fn between(publication: &Publication, known: &HashMap<Place, Option<Cid>>, existing: &Existing) -> Self {
+        let name = |(collection, rkey): &Place| format!("at://{}/{collection}/{rkey}", publication.repo);
         let mut drift = Self::default();
         for (place, cid) in known.iter().filter_map(|(place, cid)| Some((place, cid.as_ref()?))) {
-            match listing.existing.get(place) {
+            match existing.get(place) {
                 None => drift.missing.push(name(place)),
                 Some(there) if there != cid => drift.changed.push(name(place)),
                 Some(_) => {}
             }
         }
-        let unknown = listing.existing.keys().filter(|place| !known.get(*place).is_some_and(Option::is_some));
+        let unknown = existing.keys().filter(|place| !known.get(*place).is_some_and(Option::is_some));
         drift.unknown = unknown.map(name).collect();
         drift.missing.sort();
         drift.changed.sort();
-        Ok(drift)
+        drift
     }
 
     /// Whether the two agree.

@@ -7,6 +7,8 @@ mod about;
 mod execute;
 mod fetch;
 mod listing;
+mod restore;
+mod survey;
 mod take_back;
 
 use std::collections::HashSet;
@@ -24,9 +26,11 @@ use onrecord_redact::{Decisions, Draft, Reviewed};
 use zeroize::Zeroizing;
 
 use crate::{ConversationId, Error, Place, Workspace, links::ContentSecret};
-pub use about::{Fate, Lookup, Pointer, Pointers};
+pub use about::{Fate, Lookup, Pointer, Pointers, Standing};
 pub use fetch::fetch;
 pub use listing::{Drift, Listing};
+pub use restore::prepare_again;
+pub use survey::{Survey, Unknown};
 pub use take_back::TakeBack;
 
 /// Where records go.
@@ -215,9 +219,10 @@ pub async fn prepare_as(
     }
     let repo = target.repo()?;
     let known = workspace.keys_in(conversation, &repo, family)?;
-    // Two conversations may begin in one instant, e.g. one and its fork.
+    // Two conversations may begin in one instant, e.g. one and its fork. What was found under that very key in the
+    // repository, when the ledger was made anew, is this one.
     let others: HashSet<String> = (workspace.publications()?.into_iter())
-        .filter(|p| p.repo == repo && !(p.conversation == conversation && p.family == family))
+        .filter(|p| p.repo == repo && !(p.conversation == conversation && p.family == family) && !p.adopted)
         .map(|p| p.rkey.to_string())
         .collect();
     let taken = |tid: &Tid| others.contains(tid.as_str());

@@ -12,7 +12,7 @@ use onrecord_testkit::Account;
 use onrecord_transcript::{Conversation, Grain, Harness, Message, Part, Role, Source, assemble};
 use onrecord_workspace::{
     Error, Workspace,
-    publish::{self, Event, Lookup, Outcome, Plan, Pointers, TakeBack, Target},
+    publish::{self, Event, Lookup, Outcome, Plan, Pointers, Standing, TakeBack, Target},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -83,8 +83,9 @@ impl Author {
         let key = self.workspace.fingerprint_key()?;
         let reviewed = seal(&draft, &Engine::builtin()?, decisions, &key)?;
         let repo = self.session.did();
+        let place = Standing { conversation: id, source: &conversation.source.id, repo: &repo };
         let lookup = Lookup { client: Some(&self.client), afresh: false };
-        let pointers = Pointers::find(&self.workspace, &reviewed, decisions, &key, (id, &repo), lookup).await?;
+        let pointers = Pointers::find(&self.workspace, &reviewed, decisions, &key, place, lookup).await?;
         let source = &conversation.source.id;
         publish::prepare(&self.workspace, &self.target(), id, source, reviewed, &pointers, Timestamp::now()).await
     }
