@@ -357,6 +357,9 @@ pub struct Published {
     /// Show the links of Tiles records; those of private ones hold their keys
     #[arg(long)]
     pub links: bool,
+    /// Only this account's; and take the conversations of its repository that are not known here into the ledger
+    #[arg(long, value_name = "HANDLE")]
+    pub account: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -367,9 +370,12 @@ pub struct Unpublish {
     /// The agent that wrote the transcript's file, where its content does not tell
     #[arg(long, value_parser = harness, value_name = "HARNESS")]
     pub harness: Option<Harness>,
-    /// Take back everything that is on record
+    /// Take back everything that is on record: what is known here, and what the repositories of your accounts hold
     #[arg(long, conflicts_with = "session")]
     pub all: bool,
+    /// Only from this account's repository
+    #[arg(long, value_name = "HANDLE")]
+    pub account: Option<String>,
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf, process::ExitCode};
 
+use onrecord_lexicon::AtUri;
 use onrecord_transcript::Harness;
 
 use crate::output::{Out, line_on_stderr, printable};
@@ -36,6 +37,8 @@ pub enum Error {
     Transcript { name: String, source: onrecord_transcript::Error },
     #[error("no conversation {name:?} was found on this machine or on record{}", unreadable(.left_out))]
     NoSuchSession { name: String, left_out: Vec<String> },
+    #[error("the transcript of {name} is gone from {}; it is on record at {}", .path.display(), .uris.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    TranscriptGone { name: String, path: PathBuf, uris: Vec<AtUri> },
     #[error("{name:?} could be any of these: {}", .candidates.join(", "))]
     AmbiguousSession { name: String, candidates: Vec<String> },
     #[error("{name} is a link that onrecord cannot read: {why}")]
@@ -146,6 +149,9 @@ impl Error {
                 format!("if you know which agent wrote it, name it: --harness {}", known.join(" | "))
             }
             Self::NoSuchSession { .. } => "`onrecord sessions` lists what there is; a file's path works too".to_owned(),
+            Self::TranscriptGone { .. } => {
+                "without it nothing new can be decided; `onrecord show` and `publish` use what is on record, `unpublish` takes it back".to_owned()
+            }
             Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
             Self::NoTerminal { flag, .. } => format!("add {flag}"),
             Self::NoSuchWord(_) | Self::CannotUncover { .. } => "`onrecord decide SESSION` lists what is covered; nothing was changed".to_owned(),

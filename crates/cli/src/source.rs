@@ -17,7 +17,7 @@ use onrecord_transcript::{
     discover::{self, Discovery, Roots},
     parse,
 };
-use onrecord_workspace::{ConversationId, Workspace, own::Collected, publish};
+use onrecord_workspace::{ConversationId, SeenConversation, Workspace, own::Collected, publish};
 
 use crate::{
     cli::{RulesArgs, SessionArg},
@@ -59,6 +59,9 @@ impl Opened {
         let rules = rules::builder(rules, out)?;
         let conversation = match find(arg, &workspace)? {
             Found::Transcript(input) => read(input, grain, None)?,
+            Found::Gone { path, uris, .. } => {
+                return Err(Error::TranscriptGone { name: arg.session.clone(), path, uris });
+            }
             Found::Record { uri } => {
                 return Err(Error::Usage(format!(
                     "{uri} is on record already; name its transcript to decide about it or publish it"
@@ -169,6 +172,24 @@ impl Opened {
     }
 }
 
+/// Reviews what was published of a conversation whose transcript is gone once more, with what was decided about it: its
+/// gate is the last look at what is sent again.
+pub fn review_again(
+    published: &Published,
+    id: ConversationId,
+    workspace: &Workspace,
+    rules: &RulesArgs,
+    out: &Out,
+) -> Result<Reviewed> {
+    let conversation = aligned::conversation(published);
+    let engine = engine(rules::builder(rules, out)?, &conversation, workspace)?;
+    engine.self_test()?;
+    let (mut draft, _) = onrecord_record::project(&conversation);
+    draft.title.clone_from(&published.session.title);
+    draft.description.clone_from(&published.session.description);
+    Ok(seal(&draft, &engine, &workspace.decisions(id)?, &workspace.fingerprint_key()?)?)
+}
+
 /// All that is looked for in `conversation`: `rules`, what is known of the person, and the person's own secrets.
 fn engine(rules: EngineBuilder, conversation: &Conversation, workspace: &Workspace) -> Result<Engine> {
     let project = conversation.source.cwd.as_deref().map(Path::new);
@@ -179,7 +200,14 @@ fn engine(rules: EngineBuilder, conversation: &Conversation, workspace: &Workspa
 /// What a name on the command line leads to.
 pub enum Found {
     Transcript(Input),
-    Record { uri: AtUri },
+    Record {
+        uri: AtUri,
+    },
+    /// A conversation whose transcript is gone; `uris` says where it is on record.
+    Gone {
+        path: PathBuf,
+        uris: Vec<AtUri>,
+    },
 }
 
 /// A transcript's bytes and what is known of it besides.
@@ -214,6 +242,11 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
     if name.contains(['/', '\\'])
         && let Err(source) = fs::metadata(name)
     {
+        if let Some(seen) = workspace.seen_at(Path::new(name))?
+            && let Some(gone) = gone(&seen, workspace)?
+        {
+            return Ok(gone);
+        }
         return Err(Error::File { path: name.into(), source });
     }
     let discovery = discovered();
@@ -236,6 +269,10 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
             }
             match seen.as_slice() {
                 [only] => match &only.path {
+                    Some(path) if !Path::new(path).exists() => match gone(only, workspace)? {
+                        Some(gone) => Ok(gone),
+                        None => transcript(path.into(), only.harness.parse().ok()),
+                    },
                     Some(path) => transcript(path.into(), only.harness.parse().ok()),
                     None => Err(unknown()),
                 },
@@ -251,6 +288,15 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
             Err(Error::AmbiguousSession { name: name.to_owned(), candidates })
         }
     }
+}
+
+/// A conversation whose transcript is gone, if it is on record.
+fn gone(seen: &SeenConversation, workspace: &Workspace) -> Result<Option<Found>> {
+    let publications = workspace.publications()?;
+    let ours = publications.iter().filter(|p| p.conversation == seen.id && !p.taking_back);
+    let uris = ours.map(|p| AtUri::parse(&p.uri())).collect::<Result<Vec<_>, _>>()?;
+    let path = seen.path.clone().unwrap_or_default().into();
+    Ok((!uris.is_empty()).then_some(Found::Gone { path, uris }))
 }
 
 /// The transcripts that agents left on this machine.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use onrecord_lexicon::{AtUri, Did};
 use onrecord_record::about;
 use onrecord_redact::Reviewed;
-use onrecord_workspace::publish::{Fate, Lookup, Pointers};
+use onrecord_workspace::publish::{Fate, Lookup, Pointers, Standing};
 
 use crate::{
     cli::{Decide, RefsArg},
@@ -31,7 +31,8 @@ pub async fn known(opened: &Opened, reviewed: &Reviewed, repo: &Did) -> Result<P
 
 async fn find(opened: &Opened, reviewed: &Reviewed, repo: &Did, lookup: Lookup<'_>) -> Result<Pointers> {
     let (workspace, decisions, key) = (&opened.workspace, &opened.decisions, &opened.key);
-    Ok(Pointers::find(workspace, reviewed, decisions, key, (opened.id, repo), lookup).await?)
+    let place = Standing { conversation: opened.id, source: &opened.conversation.source.id, repo };
+    Ok(Pointers::find(workspace, reviewed, decisions, key, place, lookup).await?)
 }
 
 /// Prints what the records are to say beside the text, a line for each turn.

@@ -1,11 +1,14 @@
 //! `onrecord publish`: the plan, the question, the writing, the links.
 
+use std::path::Path;
+
 use jiff::Timestamp;
+use onrecord_lexicon::{AtUri, Rkey};
 use onrecord_record::{Action, Family, Loss};
 use onrecord_redact::Finding;
 use onrecord_web::path_of;
 use onrecord_workspace::{
-    Error as WorkspaceError,
+    Error as WorkspaceError, Workspace,
     publish::{self, Outcome, Plan, Pointer, Pointers, Target},
 };
 use serde::Serialize;
@@ -16,9 +19,9 @@ use crate::{
     cli::Publish,
     commands::{about, scan},
     config,
-    error::{PROBLEMS, Result},
+    error::{Error, PROBLEMS, Result},
     output::{Out, columns, one_line},
-    source::Opened,
+    source::{Opened, review_again},
     terminal::{self, Progress},
 };
 
@@ -35,9 +38,12 @@ struct DryRun<'a> {
 
 pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     let family = Family::from(args.family);
-    let mut opened = Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out)?;
+    let mut opened = match Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out) {
+        Err(Error::TranscriptGone { name, path, uris }) => return again(args, &name, &path, &uris, out).await,
+        opened => opened?,
+    };
     let found = opened.scan()?;
-    let target = target(args, &opened, out)?;
+    let target = target(args, &opened.workspace, out)?;
     let repo = target.repo()?;
 
     if found.undecided() > 0 {
@@ -104,15 +110,64 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         print_plan(&plan, title.as_deref(), &opened, &lost, &pointers, out)?;
         out.finish()?;
     }
+    agree(args, &plan, &target, &pointers, out)?;
+    carry_out(args, &mut opened.workspace, &target, &plan, out).await
+}
+
+/// Publishes what is on record already once more, where the transcript is gone: what is missing from the repository, or
+/// was changed there, is written again as the ledger has it.
+async fn again(args: &Publish, name: &str, path: &Path, uris: &[AtUri], out: &mut Out) -> Result<u8> {
+    let mut workspace = config::open_workspace()?;
+    let target = target(args, &workspace, out)?;
+    let repo = target.repo()?;
+    let there = uris.iter().find(|uri| uri.authority() == repo.as_str()).and_then(AtUri::rkey);
+    let publication = match there {
+        Some(rkey) => workspace.publication_at(&repo, &Rkey::parse(rkey)?)?,
+        None => None,
+    }
+    .filter(|p| p.family == Family::from(args.family) && p.family == Family::ClickAligned);
+    let Some(publication) = publication else {
+        return Err(Error::TranscriptGone { name: name.to_owned(), path: path.to_owned(), uris: uris.to_owned() });
+    };
+    let not_there = || WorkspaceError::NotOnRecord { what: publication.uri() };
+    let _turn = if args.dry_run { None } else { Some(workspace.begin_publishing()?) };
+    let published = workspace.published(&publication)?.ok_or_else(not_there)?;
+    let reviewed = review_again(&published, publication.conversation, &workspace, &args.rules, out)?;
+    let plan = publish::prepare_again(&workspace, &target, &publication, reviewed).await?;
+    plan.gate()?;
+    out.note(format_args!(
+        "The transcript is gone from {}: what was published of it is published again.",
+        path.display()
+    ));
+    if args.dry_run && out.json {
+        let (findings, lost, pointers) = (&[], &[], &[]);
+        out.json(&DryRun { repo: repo.as_str(), family: plan.family, writes: &plan.writes, findings, lost, pointers })?;
+        return Ok(0);
+    }
+    if !out.json {
+        let (created, updated, deleted) = plan.counts();
+        out.line(&plan.uri)?;
+        out.line(format_args!("{created} records to create, {updated} to update, {deleted} to delete"))?;
+        out.finish()?;
+    }
+    if args.dry_run {
+        return Ok(0);
+    }
+    agree(args, &plan, &target, &Pointers::default(), out)?;
+    carry_out(args, &mut workspace, &target, &plan, out).await
+}
+
+/// Asks for the author's yes.
+fn agree(args: &Publish, plan: &Plan, target: &Target, pointers: &Pointers, out: &Out) -> Result<()> {
     if !args.yes && !plan.writes.is_empty() {
         if matches!(target, Target::Account(_)) {
             out.note("Once published, others copy it within seconds; taking it back cannot reach every copy.");
         }
-        let mut question = format!("Publish as {}?", name(&target));
+        let mut question = format!("Publish as {}?", name(target));
         if out.json {
             // The plan was not printed: what is agreed to must be seen all the same.
             let (created, updated, deleted) = plan.counts();
-            let about = about::counts(&pointers).map(|words| format!(", with {words}")).unwrap_or_default();
+            let about = about::counts(pointers).map(|words| format!(", with {words}")).unwrap_or_default();
             question = format!(
                 "{}: {created} records to create, {updated} to update, {deleted} to delete{about}. {question}",
                 plan.uri
@@ -120,22 +175,31 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         }
         terminal::confirm(&question, "--yes")?;
     }
+    Ok(())
+}
 
+async fn carry_out(
+    args: &Publish,
+    workspace: &mut Workspace,
+    target: &Target,
+    plan: &Plan,
+    out: &mut Out,
+) -> Result<u8> {
+    let family = plan.family;
     let mut progress = Progress::new(out);
-    let outcome =
-        publish::execute(&mut opened.workspace, &target, &plan, &mut |event| progress.show(&event, out)).await?;
+    let outcome = publish::execute(workspace, target, plan, &mut |event| progress.show(&event, out)).await?;
     drop(progress);
 
-    let handle = match &target {
+    let handle = match target {
         Target::Account(session) => session.tokens().handle.clone(),
         Target::Shelf => None,
     };
     let rkey = outcome.uri.rsplit('/').next().unwrap_or_default();
-    let path = path_of(repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), family, rkey);
+    let path = path_of(plan.repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), family, rkey);
     let page = format!("{}{path}", args.site.trim_end_matches('/'));
     let link = link(&outcome);
     // A Tiles link leads to the repository: there is none behind the shelf.
-    let url = match (&link, &target) {
+    let url = match (&link, target) {
         (Some(link), Target::Account(_)) => link.as_str(),
         _ => page.as_str(),
     };
@@ -190,12 +254,12 @@ fn link(outcome: &Outcome) -> Option<Zeroizing<String>> {
     Some(link.to_text())
 }
 
-fn target(args: &Publish, opened: &Opened, out: &Out) -> Result<Target> {
+fn target(args: &Publish, workspace: &Workspace, out: &Out) -> Result<Target> {
     if args.local {
         return Ok(Target::Shelf);
     }
-    match opened.workspace.account(args.to.account.as_deref()) {
-        Ok(account) => Ok(Target::Account(opened.workspace.session(&config::client()?, &account)?)),
+    match workspace.account(args.to.account.as_deref()) {
+        Ok(account) => Ok(Target::Account(workspace.session(&config::client()?, &account)?)),
         Err(WorkspaceError::NotSignedIn { handle: None }) if args.dry_run => {
             out.note("No account is signed in: this is the plan for the shelf of this machine.");
             Ok(Target::Shelf)

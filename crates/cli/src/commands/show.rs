@@ -5,6 +5,7 @@ use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey};
 use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, aligned};
 use onrecord_transcript::{Conversation, Grain, Part, Role, Turn};
 use onrecord_web::{ConversationView, Place, Standing, conversation_html};
+use onrecord_workspace::Error as WorkspaceError;
 use serde_json::Map;
 
 use crate::{
@@ -24,6 +25,14 @@ pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
             let workspace = config::open_workspace()?;
             match source::find(&args.session, &workspace)? {
                 Found::Transcript(input) => read(input)?,
+                Found::Gone { path, uris, .. } => {
+                    let uri = uris.first().ok_or(WorkspaceError::NothingToPublish)?;
+                    out.note(format_args!(
+                        "Its transcript is gone from {}: this is what is on record.",
+                        path.display()
+                    ));
+                    aligned::conversation(&block_on(source::read_record(uri, &workspace))?)
+                }
                 Found::Record { uri } => aligned::conversation(&block_on(source::read_record(&uri, &workspace))?),
             }
         }

@@ -7,7 +7,7 @@ use onrecord_record::{Family, aligned::SESSION, tiles};
 use onrecord_transcript::Grain;
 use onrecord_workspace::{
     Error as WorkspaceError, Publication, Workspace,
-    publish::{TakeBack, Target},
+    publish::{Survey, TakeBack, Target},
 };
 use serde_json::json;
 
@@ -23,7 +23,10 @@ use crate::{
 
 pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
     let mut workspace = config::open_workspace()?;
-    let wanted = wanted(args, &workspace)?;
+    let mut wanted = wanted(args, &workspace)?;
+    if args.all {
+        add_unknown(args, &workspace, &mut wanted).await?;
+    }
     if wanted.is_empty() {
         if out.json {
             out.json(&json!({"done": true, "uri": null, "created": 0, "updated": 0, "deleted": 0}))?;
@@ -76,10 +79,36 @@ fn forget_preview(rkey: &Rkey) -> Result<()> {
     }
 }
 
+/// Adds what the repositories hold that the ledger does not know: everything means everything.
+async fn add_unknown(args: &Unpublish, workspace: &Workspace, wanted: &mut Vec<(String, Family, Rkey)>) -> Result<()> {
+    let accounts = match args.account.as_deref() {
+        Some(account) => vec![workspace.account(Some(account))?],
+        None => workspace.accounts()?,
+    };
+    for account in accounts {
+        let repo = config::client()?.repo_at(&account.did, &account.pds);
+        let survey = Survey::of(workspace, &repo, account.handle).await?;
+        for unknown in survey.unknown(workspace)? {
+            wanted.push((account.did.to_string(), Family::ClickAligned, unknown.rkey));
+        }
+        for session in survey.orphans(workspace)?.into_keys() {
+            let rkey = Rkey::parse(session.rsplit('/').next().unwrap_or_default())?;
+            wanted.push((account.did.to_string(), Family::ClickAligned, rkey));
+        }
+    }
+    Ok(())
+}
+
 /// Repositories, families and keys of what is to be taken back.
 fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Family, Rkey)>> {
     let publications = workspace.publications()?;
     let place = |p: &Publication| (p.repo.to_string(), p.family, p.rkey.clone());
+    let repo = match args.account.as_deref() {
+        Some(account) => Some(workspace.account(Some(account))?.did),
+        None => None,
+    };
+    let publications: Vec<_> =
+        publications.into_iter().filter(|p| repo.as_ref().is_none_or(|repo| p.repo == *repo)).collect();
     let Some(name) = args.session.as_deref() else {
         return Ok(publications.iter().map(place).collect());
     };
@@ -108,13 +137,16 @@ fn wanted(args: &Unpublish, workspace: &Workspace) -> Result<Vec<(String, Family
         return Ok(found.into_iter().map(place).collect());
     }
     let nothing = || WorkspaceError::NotOnRecord { what: name.to_owned() }.into();
+    let of = |id| publications.iter().filter(|p| p.conversation == id).map(place).collect::<Vec<_>>();
     if !Path::new(name).exists() {
-        return Err(nothing());
+        // The ledger outlives the transcript: where it was is enough, too.
+        let found = workspace.seen_at(Path::new(name))?.map(|seen| of(seen.id)).unwrap_or_default();
+        return if found.is_empty() { Err(nothing()) } else { Ok(found) };
     }
     let arg = SessionArg { session: name.to_owned(), harness: args.harness };
     let Found::Transcript(input) = source::find(&arg, workspace)? else { return Err(nothing()) };
     let source = source::read(input, Grain::Turn, None)?.source;
     let id = workspace.seen(source.harness.as_str(), &source.id)?.ok_or_else(nothing)?;
-    let found: Vec<_> = publications.iter().filter(|p| p.conversation == id).map(place).collect();
+    let found = of(id);
     if found.is_empty() { Err(nothing()) } else { Ok(found) }
 }
