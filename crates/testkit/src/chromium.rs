@@ -124,13 +124,37 @@ impl Chromium {
         answer["result"]["value"].take()
     }
 
-    /// Waits until a JavaScript expression is true.
+    /// Types into the element of that CSS selector, as a keyboard does.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn type_into(&mut self, selector: &str, text: &str) {
+        self.evaluate(&format!("document.querySelector({}).focus()", Value::from(selector)));
+        self.call("Input.insertText", &json!({ "text": text }));
+    }
+
+    /// Clicks the first element of that CSS selector that has this text, if one is given.
+    ///
+    /// # Panics
+    /// If there is none within ten seconds.
+    pub fn click(&mut self, selector: &str, text: &str) {
+        let (selector, text) = (Value::from(selector), Value::from(text));
+        let found = format!(
+            "[...document.querySelectorAll({selector})].find(e => !e.disabled && ({text} == '' || e.innerText.trim() == {text}))"
+        );
+        self.wait_until(&found);
+        self.evaluate(&format!("{found}.click()"));
+    }
+
+    /// Waits until a JavaScript expression is true, also in the page that comes next.
     ///
     /// # Panics
     /// If it does not become true within ten seconds.
     pub fn wait_until(&mut self, expression: &str) {
         let start = Instant::now();
-        while self.evaluate(&format!("!!({expression})")) != true {
+        let request = json!({ "expression": format!("!!({expression})"), "returnByValue": true });
+        // On the way from one page to the next there is none to ask.
+        while self.try_call("Runtime.evaluate", &request).is_none_or(|answer| answer["result"]["value"] != true) {
             assert!(start.elapsed() < Duration::from_secs(10), "never true: {expression}");
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -144,6 +168,16 @@ impl Chromium {
     }
 
     fn call(&mut self, method: &str, params: &Value) -> Value {
+        let answer = self.ask(method, params);
+        assert!(answer.get("error").is_none(), "Chromium refuses {method}: {}", answer["error"]);
+        answer["result"].clone()
+    }
+
+    fn try_call(&mut self, method: &str, params: &Value) -> Option<Value> {
+        self.ask(method, params).get("result").cloned()
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
         let mut request = json!({ "id": id, "method": method, "params": params });
@@ -153,9 +187,7 @@ impl Chromium {
         let mut request = request.to_string().into_bytes();
         request.push(0);
         self.requests.write_all(&request).expect("These tests need Chromium (Debian's chromium) on the PATH");
-        let mut answer = self.wait_for(method, |message| message["id"] == id);
-        assert!(answer.get("error").is_none(), "Chromium refuses {method}: {}", answer["error"]);
-        answer["result"].take()
+        self.wait_for(method, |message| message["id"] == id)
     }
 
     fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {

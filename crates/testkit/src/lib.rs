@@ -11,12 +11,14 @@
     reason = "a test kit fails loudly"
 )]
 
+mod authorize;
 mod chromium;
 mod pds;
 mod postgres;
 mod proxy;
 mod setup;
 
+pub use authorize::{Answer, authorize, follow};
 pub use chromium::{Chromium, View};
 pub use pds::{Account, DidWebAccount, Pds, PdsOptions};
 pub use postgres::Postgres;

@@ -28,10 +28,12 @@ pub struct PdsOptions {
 #[derive(Debug)]
 pub struct Pds {
     url: String,
+    /// What it calls itself.
+    public_url: String,
     plc_url: String,
     // In this order: the process ends before its folder goes.
     _process: Process,
-    _data: TempDir,
+    data: TempDir,
 }
 
 /// An account on it.
@@ -103,6 +105,11 @@ impl Process {
 impl Pds {
     /// Starts one, on ports and in a folder of its own.
     pub async fn start(options: PdsOptions) -> Self {
+        Self::start_as(options, None).await
+    }
+
+    /// Starts one that calls itself by another URL than its own: that of a proxy before it.
+    pub(crate) async fn start_as(options: PdsOptions, public_url: Option<String>) -> Self {
         #[derive(Deserialize)]
         struct Ready {
             pds: String,
@@ -123,10 +130,12 @@ impl Pds {
             if options.rate_limits {
                 args.push("--rate-limits".into());
             }
+            args.extend(public_url.iter().map(|url| format!("--public-url={url}")));
             args.extend(options.firehose_poll_ms.map(|ms| format!("--firehose-poll={ms}")));
             match Process::start::<Ready>(&args, &data.path().join("errors.log")).await {
                 Ok((process, ready)) => {
-                    return Self { url: ready.pds, plc_url: ready.plc, _process: process, _data: data };
+                    let public_url = public_url.unwrap_or_else(|| ready.pds.clone());
+                    return Self { url: ready.pds, public_url, plc_url: ready.plc, _process: process, data };
                 }
                 Err(why) => failure = why,
             }
@@ -164,8 +173,8 @@ impl Pds {
         }
         let (password, port) = (format!("password of {handle}"), free_port());
         let did = format!("did:web:localhost%3A{port}");
-        let args = ["didweb.mjs", &self.url, handle, &password, &did, &port.to_string()].map(str::to_owned);
-        let errors = self._data.path().join(format!("didweb-{port}.log"));
+        let args = ["didweb.mjs", &self.public_url, handle, &password, &did, &port.to_string()].map(str::to_owned);
+        let errors = self.data.path().join(format!("didweb-{port}.log"));
         let (process, ready) = match Process::start::<Ready>(&args, &errors).await {
             Ok(started) => started,
             Err(why) => panic!("no did:web account: {why}"),
@@ -181,6 +190,19 @@ impl Pds {
             password,
             app_password: made["password"].as_str().expect("an app password").to_owned(),
         }
+    }
+
+    /// Runs one SQL statement on the database of accounts, for what no request can bring about, e.g. that a week has passed.
+    /// The rows, or how many were changed.
+    pub fn sql(&self, statement: &str) -> Vec<Value> {
+        let database = self.data.path().join("account.sqlite");
+        let script = Command::new(setup::node())
+            .args(["sql.mjs".as_ref(), database.as_os_str(), statement.as_ref()])
+            .current_dir(setup::scripts())
+            .output()
+            .expect("Node starts");
+        assert!(script.status.success(), "{statement}: {}", String::from_utf8_lossy(&script.stderr));
+        serde_json::from_slice(&script.stdout).expect("rows")
     }
 
     /// Takes the account down, as the server's moderators do.

@@ -21,7 +21,7 @@ use tokio::{
 
 use self::exchange::{Answer, Request};
 pub use self::fault::Fault;
-use crate::Pds;
+use crate::{Pds, PdsOptions};
 
 /// A running proxy. Ends when dropped.
 #[derive(Debug)]
@@ -47,14 +47,22 @@ struct State {
 impl FaultProxy {
     /// Starts one before `pds`, with nothing to do but pass on.
     pub async fn start(pds: &Pds) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on loopback");
-        let port = listener.local_addr().expect("a bound socket has an address").port();
-        let shared = Arc::new(Shared {
-            url: format!("http://localhost:{port}"),
-            pds: pds.url().to_owned(),
-            plc: pds.plc_url().to_owned(),
-            state: Mutex::default(),
-        });
+        let (listener, url) = listen().await;
+        Self::serve_on(listener, url, pds)
+    }
+
+    /// Starts one, and behind it a PDS that calls itself by the proxy's URL. Signing in through the browser needs it so: the
+    /// proofs that a client sends are for the URL it talks to, and the server knows its own alone.
+    pub async fn start_with_pds(options: PdsOptions) -> (Pds, Self) {
+        let (listener, url) = listen().await;
+        let pds = Pds::start_as(options, Some(url.clone())).await;
+        let proxy = Self::serve_on(listener, url, &pds);
+        (pds, proxy)
+    }
+
+    fn serve_on(listener: TcpListener, url: String, pds: &Pds) -> Self {
+        let shared =
+            Arc::new(Shared { url, pds: pds.url().to_owned(), plc: pds.plc_url().to_owned(), state: Mutex::default() });
         let accepting = tokio::spawn({
             let shared = Arc::clone(&shared);
             async move {
@@ -74,7 +82,7 @@ impl FaultProxy {
     }
 
     /// What is to happen to the next requests of an XRPC method, one fault each, after those already in its script. Later
-    /// requests pass.
+    /// requests pass. Here and below, requests that call no method go by their path, e.g. `/oauth/token`.
     pub fn script(&self, method: &str, faults: impl IntoIterator<Item = Fault>) {
         self.shared.state.lock().unwrap().scripts.entry(method.to_owned()).or_default().extend(faults);
     }
@@ -109,6 +117,12 @@ impl FaultProxy {
     }
 }
 
+async fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on loopback");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    (listener, format!("http://localhost:{port}"))
+}
+
 impl Drop for FaultProxy {
     fn drop(&mut self) {
         self.accepting.abort();
@@ -121,8 +135,8 @@ impl Shared {
         let Ok(request) = Request::read(&mut client).await else {
             return;
         };
-        let method = request.path().strip_prefix("/xrpc/").map(str::to_owned);
-        let fault = method.as_deref().map_or(Fault::Pass, |method| self.next_fault(method));
+        let path = request.path();
+        let fault = self.next_fault(path.strip_prefix("/xrpc/").unwrap_or(path));
         let answer = match &fault {
             Fault::Answer { status, headers, body } => Ok(Answer::new(*status, headers, body)),
             Fault::CutBefore => return,
