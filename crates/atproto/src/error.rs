@@ -189,6 +189,86 @@ pub enum Error {
         /// The account.
         account: String,
     },
+    /// The account's server lets nobody in through the browser, or not in a way that is safe.
+    #[error("{host} offers no sign-in in the browser that can be used: {why}")]
+    NoOauth {
+        /// Host, as in the URL.
+        host: String,
+        /// What it lacks.
+        why: String,
+    },
+    /// The person said no in the browser, or the server did for them.
+    #[error("access to {account} was not given in the browser{}", after_colon(.why))]
+    LoginDenied {
+        /// The account.
+        account: String,
+        /// The server's words.
+        why: String,
+    },
+    /// The server sent the browser back with an error.
+    #[error("signing in to {account} failed: {error}{}", after_colon(.why))]
+    LoginFailed {
+        /// The account.
+        account: String,
+        /// The error's name, e.g. `server_error`.
+        error: String,
+        /// The server's words.
+        why: String,
+    },
+    /// The browser did not come back.
+    #[error("nobody signed in to {account} within {seconds} seconds")]
+    LoginTimedOut {
+        /// The account.
+        account: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// An answer from another server than the one that was asked, or that speaks for the account.
+    #[error("{got} answered, where {expected} speaks for the account; nothing was kept")]
+    IssuerMismatch {
+        /// The authorization server that may speak.
+        expected: String,
+        /// The one that did.
+        got: String,
+    },
+    /// Another account was approved in the browser.
+    #[error("another account was approved in the browser: {got}, not {asked}; nothing was kept")]
+    WrongAccount {
+        /// The account that was asked for.
+        asked: String,
+        /// The one that was approved.
+        got: Did,
+    },
+    /// The server granted less than was asked for.
+    #[error("{host} does not grant {}", .scopes.join(" "))]
+    ScopesRefused {
+        /// Host, as in the URL.
+        host: String,
+        /// The scopes that are missing.
+        scopes: Vec<String>,
+    },
+    /// The session may not do this; nothing was sent, or nothing was done.
+    #[error("the session of {account} may not write {}", .scopes.join(" "))]
+    ScopeMissing {
+        /// The account.
+        account: String,
+        /// The scopes it would take, e.g. `repo:click.aligned.chat.message`.
+        scopes: Vec<String>,
+    },
+    /// Another process is renewing the tokens, and does not come to an end.
+    #[error("another process holds the tokens of {account}; wait for it to finish, then run this again")]
+    TokensBusy {
+        /// The account.
+        account: String,
+    },
+    /// The tokens that the caller keeps cannot be read again before they are renewed.
+    #[error("could not read the tokens of {account}: {source}")]
+    TokensNotRead {
+        /// The account.
+        account: String,
+        /// The caller's error.
+        source: BoxError,
+    },
     /// The new tokens are in use, but the caller could not keep them. What was asked for was not done.
     #[error("could not store the new tokens of {account}: {source}")]
     TokensNotStored {
@@ -312,6 +392,11 @@ impl Error {
             _ => false,
         }
     }
+}
+
+/// A server's words after what they explain, if it has any.
+fn after_colon(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(": {words}") }
 }
 
 /// Foreign words for a message: one line, at most 300 characters.

@@ -3,7 +3,7 @@
 use std::{error::Error as StdError, time::Duration};
 
 use reqwest::{
-    RequestBuilder, StatusCode,
+    Method, RequestBuilder, StatusCode,
     header::{CONTENT_TYPE, HeaderMap, LOCATION},
 };
 use url::Url;
@@ -57,13 +57,12 @@ impl Http {
     }
 
     pub(crate) fn get(&self, url: Url) -> Result<RequestBuilder> {
-        self.guard.check(&url)?;
-        Ok(self.client.get(url))
+        self.request(Method::GET, url)
     }
 
-    pub(crate) fn post(&self, url: Url) -> Result<RequestBuilder> {
+    pub(crate) fn request(&self, method: Method, url: Url) -> Result<RequestBuilder> {
         self.guard.check(&url)?;
-        Ok(self.client.post(url))
+        Ok(self.client.request(method, url))
     }
 
     /// Sends the request and reads at most `limit` bytes of the answer.

@@ -1,4 +1,4 @@
-//! The AT Protocol over the network: who someone is, signing in, reading and writing repositories.
+//! The AT Protocol over the network: who someone is, signing in (through the browser or with an app password), reading and writing repositories.
 //!
 //! The only crate of the house that makes outbound HTTP requests. Every request passes one guard (no private
 //! addresses, https only), has a time limit, and reads at most a fixed number of bytes of the answer.
@@ -19,6 +19,7 @@ mod error;
 mod guard;
 mod http;
 mod identity;
+pub mod oauth;
 mod pin;
 mod rate;
 mod repo;
@@ -34,6 +35,6 @@ pub use pin::Pin;
 pub use rate::RateLimit;
 pub use repo::{Commit, Page, Record, RecordPages, Repo, RepoDescription, ServerDescription};
 pub use secret::Secret;
-pub use session::{Session, Tokens};
+pub use session::{Kept, Session, TokenStore, Tokens, Turn};
 pub use writes::{Action, Applied, EncodedWrites, MAX_WRITES, MAX_WRITES_BYTES, Room, Write, Written, fill_batch};
 pub use xrpc::Client;

@@ -1,6 +1,6 @@
 //! A batch of writes: its exact bytes, whether it fits, and what came of it.
 
-use std::io;
+use std::{collections::BTreeSet, io};
 
 use onrecord_lexicon::{AtUri, Cid, Did, Nsid, Rkey};
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,7 @@ struct BatchWire<'a> {
 pub struct EncodedWrites {
     repo: Did,
     count: usize,
+    touches: BTreeSet<(Nsid, Action)>,
     body: Vec<u8>,
 }
 
@@ -175,7 +176,8 @@ impl EncodedWrites {
         if body.len() > MAX_WRITES_BYTES {
             return Err(Error::BatchTooLarge { bytes: body.len() });
         }
-        Ok(Self { repo: repo.clone(), count: writes.len(), body })
+        let touches = writes.iter().map(|write| (write.collection().clone(), write.action())).collect();
+        Ok(Self { repo: repo.clone(), count: writes.len(), touches, body })
     }
 
     /// The body, as it will be sent.
@@ -188,6 +190,11 @@ impl EncodedWrites {
     #[must_use]
     pub fn repo(&self) -> &Did {
         &self.repo
+    }
+
+    /// What it does to which collections.
+    pub(crate) fn touches(&self) -> impl Iterator<Item = (&str, Action)> {
+        self.touches.iter().map(|(collection, action)| (collection.as_str(), *action))
     }
 
     /// Writes in it.

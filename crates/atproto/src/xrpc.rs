@@ -8,7 +8,10 @@ use std::{
 };
 
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{
+    Method, RequestBuilder,
+    header::{ACCEPT, CONTENT_TYPE},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
@@ -17,6 +20,7 @@ use crate::{
     error::quote,
     http::{Answer, Http, host_of},
     identity::Resolver,
+    oauth::{DpopKey, Proofs},
     rate,
 };
 
@@ -38,7 +42,18 @@ pub struct Client {
 pub(crate) struct Inner {
     pub(crate) http: Http,
     pub(crate) resolver: Resolver,
+    pub(crate) proofs: Proofs,
     rate_limits: Mutex<HashMap<String, RateLimit>>,
+}
+
+/// What a request is signed in with.
+#[derive(Clone, Copy)]
+pub(crate) enum Auth<'a> {
+    Nothing,
+    /// A token that is good by itself.
+    Bearer(&'a Secret),
+    /// A token that is good with a proof by its key.
+    Bound(&'a Secret, &'a DpopKey),
 }
 
 /// A call of an XRPC method.
@@ -46,14 +61,14 @@ pub(crate) struct Call<'a> {
     pub(crate) server: &'a Url,
     pub(crate) method: &'static str,
     pub(crate) params: &'a [(&'static str, &'a str)],
-    pub(crate) bearer: Option<&'a Secret>,
+    pub(crate) auth: Auth<'a>,
     /// Most bytes of the answer.
     pub(crate) limit: usize,
 }
 
 impl<'a> Call<'a> {
     pub(crate) fn new(server: &'a Url, method: &'static str) -> Self {
-        Self { server, method, params: &[], bearer: None, limit: SMALL_ANSWER }
+        Self { server, method, params: &[], auth: Auth::Nothing, limit: SMALL_ANSWER }
     }
 
     fn url(&self) -> Result<Url> {
@@ -91,7 +106,7 @@ impl Client {
     pub fn new(config: Config) -> Result<Self> {
         let http = Http::new(&config)?;
         let resolver = Resolver::new(config);
-        Ok(Self { inner: Arc::new(Inner { http, resolver, rate_limits: Mutex::default() }) })
+        Ok(Self { inner: Arc::new(Inner { http, resolver, proofs: Proofs::default(), rate_limits: Mutex::default() }) })
     }
 
     /// The limit that `server` named last, if it has named one since this client was made.
@@ -122,11 +137,8 @@ impl Client {
     }
 
     async fn query_once(&self, call: &Call<'_>) -> Result<Answer> {
-        let mut request = self.inner.http.get(call.url()?)?.header(ACCEPT, "application/json");
-        if let Some(token) = call.bearer {
-            request = request.bearer_auth(token.expose());
-        }
-        self.answer(call, self.inner.http.exchange(request, call.limit).await?)
+        let answer = self.exchange(call, Method::GET, |request| request).await?;
+        self.accepted(call.server, call.method, answer)
     }
 
     /// A change: sent once. Returns the limit its answer names as well.
@@ -145,19 +157,36 @@ impl Client {
     }
 
     async fn procedure_answer(&self, call: &Call<'_>, body: Option<Vec<u8>>) -> Result<Answer> {
-        let mut request = self.inner.http.post(call.url()?)?.header(ACCEPT, "application/json");
-        if let Some(token) = call.bearer {
-            request = request.bearer_auth(token.expose());
-        }
-        if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body);
-        }
-        self.answer(call, self.inner.http.exchange(request, call.limit).await?)
+        let with_body = |request: RequestBuilder| match &body {
+            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.clone()),
+            None => request,
+        };
+        let answer = self.exchange(call, Method::POST, with_body).await?;
+        self.accepted(call.server, call.method, answer)
     }
 
-    /// Remembers the answer's limit, and turns all but success into an error.
-    fn answer(&self, call: &Call<'_>, answer: Answer) -> Result<Answer> {
-        let host = host_of(call.server);
+    async fn exchange(
+        &self,
+        call: &Call<'_>,
+        method: Method,
+        prepare: impl Fn(RequestBuilder) -> RequestBuilder,
+    ) -> Result<Answer> {
+        let url = call.url()?;
+        let prepare = |request: RequestBuilder| prepare(request.header(ACCEPT, "application/json"));
+        let request = match call.auth {
+            Auth::Bound(token, key) => {
+                return self.exchange_bound(key, Some(token), (&method, &url), prepare, call.limit).await;
+            }
+            Auth::Bearer(token) => self.inner.http.request(method, url)?.bearer_auth(token.expose()),
+            Auth::Nothing => self.inner.http.request(method, url)?,
+        };
+        self.inner.http.exchange(prepare(request), call.limit).await
+    }
+
+    /// Remembers the answer's limit, and turns all but success into an error. `method` is an XRPC method, or says what was
+    /// asked.
+    pub(crate) fn accepted(&self, server: &Url, method: &'static str, answer: Answer) -> Result<Answer> {
+        let host = host_of(server);
         let now = Timestamp::now();
         let limit = RateLimit::parse(&answer.headers, now);
         if let Some(limit) = limit.clone() {
@@ -169,10 +198,10 @@ impl Client {
         #[derive(Deserialize)]
         struct Body {
             error: String,
-            #[serde(default)]
+            #[serde(default, alias = "error_description")]
             message: String,
         }
-        let (status, method) = (answer.status.as_u16(), call.method);
+        let status = answer.status.as_u16();
         let body = serde_json::from_slice::<Body>(&answer.body).ok();
         let words = |body: Option<Body>| match body {
             Some(body) => (quote(&body.error), quote(&body.message)),

@@ -1,13 +1,15 @@
 //! Accounts signed in, and their sessions.
 
 use jiff::Timestamp;
-use onrecord_atproto::{Client, RateLimit, Secret, Session, Tokens};
+use onrecord_atproto::{Client, RateLimit, Session, Tokens, oauth::Scopes};
 use onrecord_lexicon::{Did, Handle};
 use rusqlite::Row;
-use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{Error, SecretPlace, Workspace, secrets};
+use crate::{
+    Error, SecretPlace, Workspace, secrets,
+    tokens::{self, SharedTokens},
+};
 
 /// An account that is signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct Account {
     pub handle: Option<Handle>,
     /// Its server.
     pub pds: Url,
+    /// What was granted when it signed in through the browser; `None` with an app password.
+    pub scopes: Option<Scopes>,
 }
 
 impl Account {
@@ -28,32 +32,20 @@ impl Account {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredTokens {
-    access: String,
-    refresh: String,
-}
-
-impl StoredTokens {
-    fn json(tokens: &Tokens) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Self {
-            access: tokens.access_jwt.expose().to_owned(),
-            refresh: tokens.refresh_jwt.expose().to_owned(),
-        })
-    }
-}
-
 impl Workspace {
     /// Keeps a session that was just made, and says where its tokens are.
     ///
     /// # Errors
     /// The store or the place for tokens cannot be written.
     pub fn sign_in(&self, tokens: &Tokens) -> Result<SecretPlace, Error> {
-        let place = secrets::store(&self.folder, &tokens.did, &StoredTokens::json(tokens)?)?;
+        let handle = tokens.handle.as_ref().map_or("", Handle::as_str);
+        let _turn = tokens::wait_for_turn(&self.folder, if handle.is_empty() { tokens.did.as_str() } else { handle })?;
+        let place = tokens::store(&self.folder, tokens)?;
+        let scope = tokens.oauth.as_ref().map(|grant| grant.scopes.to_string());
         self.db.execute(
-            "INSERT INTO account (did, handle, pds) VALUES (?1, ?2, ?3)
-             ON CONFLICT (did) DO UPDATE SET handle = excluded.handle, pds = excluded.pds",
-            (tokens.did.as_str(), tokens.handle.as_ref().map_or("", Handle::as_str), tokens.pds.as_str()),
+            "INSERT INTO account (did, handle, pds, scope) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (did) DO UPDATE SET handle = excluded.handle, pds = excluded.pds, scope = excluded.scope",
+            (tokens.did.as_str(), handle, tokens.pds.as_str(), scope),
         )?;
         Ok(place)
     }
@@ -63,6 +55,7 @@ impl Workspace {
     /// # Errors
     /// The store or the place for tokens cannot be written.
     pub fn sign_out(&self, account: &Account) -> Result<(), Error> {
+        let _turn = tokens::wait_for_turn(&self.folder, account.name())?;
         secrets::forget(&self.folder, &account.did)?;
         self.db.execute("DELETE FROM account WHERE did = ?1", [account.did.as_str()])?;
         Ok(())
@@ -73,7 +66,7 @@ impl Workspace {
     /// # Errors
     /// The store cannot be read.
     pub fn accounts(&self) -> Result<Vec<Account>, Error> {
-        let mut query = self.db.prepare("SELECT did, handle, pds FROM account ORDER BY handle, did")?;
+        let mut query = self.db.prepare("SELECT did, handle, pds, scope FROM account ORDER BY handle, did")?;
         let rows = query.query_map([], account)?;
         rows.map(|row| row?).collect()
     }
@@ -101,31 +94,17 @@ impl Workspace {
         }
     }
 
-    /// Takes up the session of an account. New tokens are kept before the old ones are dropped.
+    /// Takes up the session of an account. New tokens are kept before the old ones are dropped; processes that use one data
+    /// folder take turns at renewing.
     ///
     /// # Errors
     /// [`Error::NotSignedIn`] if its tokens are gone; the place for tokens cannot be read.
     pub fn session(&self, client: &Client, account: &Account) -> Result<Session, Error> {
-        let Some((json, _)) = secrets::load(&self.folder, &account.did)? else {
+        let Some(tokens) = tokens::load(&self.folder, account)? else {
             return Err(Error::NotSignedIn { handle: Some(account.name().to_owned()) });
         };
-        // The parser's own message could quote a token.
-        let stored: StoredTokens = serde_json::from_str(&json).map_err(|_| Error::Secrets {
-            account: account.name().to_owned(),
-            why: "they are damaged; sign in again".to_owned(),
-        })?;
-        let session = client.resume(Tokens {
-            did: account.did.clone(),
-            handle: account.handle.clone(),
-            pds: account.pds.clone(),
-            access_jwt: Secret::new(stored.access),
-            refresh_jwt: Secret::new(stored.refresh),
-        });
-        let folder = self.folder.clone();
-        session.on_refresh(move |tokens| {
-            secrets::store(&folder, &tokens.did, &StoredTokens::json(tokens)?)?;
-            Ok(())
-        });
+        let session = client.resume(tokens);
+        session.keep_in(SharedTokens { folder: self.folder.clone(), account: account.clone() });
         Ok(session)
     }
 
@@ -152,11 +131,13 @@ impl Workspace {
 
 fn account(row: &Row<'_>) -> rusqlite::Result<Result<Account, Error>> {
     let (did, handle, pds): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let scope: Option<String> = row.get(3)?;
     Ok((|| {
         Ok(Account {
             did: Did::parse(&did)?,
             handle: (!handle.is_empty()).then(|| Handle::parse(&handle)).transpose()?,
             pds: Url::parse(&pds).map_err(|_| Error::Corrupt { what: "an account" })?,
+            scopes: scope.as_deref().map(Scopes::parse),
         })
     })())
 }

@@ -12,6 +12,7 @@ mod pins;
 pub mod publish;
 mod schema;
 mod secrets;
+mod tokens;
 
 use std::{
     fs,
@@ -23,6 +24,7 @@ use onrecord_lexicon::Did;
 use onrecord_redact::FingerprintKey;
 use rusqlite::{Connection, OptionalExtension};
 
+pub use accounts::Account;
 pub use conversations::{ConversationId, SeenConversation};
 pub use error::Error;
 pub use ledger::{Place, Publication};
@@ -84,17 +86,8 @@ impl Workspace {
     pub fn begin_publishing(&self) -> Result<Publishing, Error> {
         let at = |source| Error::Folder { path: self.folder.clone(), source };
         let path = self.folder.join("publishing.lock");
-        owner_only(&path).map_err(at)?;
-        let file = fs::OpenOptions::new().append(true).open(&path).map_err(at)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Publishing { _file: file }),
-            Err(fs::TryLockError::WouldBlock) => Err(Error::Busy),
-            // A file system without locks: then as before there were any.
-            Err(fs::TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Unsupported => {
-                Ok(Publishing { _file: file })
-            }
-            Err(fs::TryLockError::Error(e)) => Err(at(e)),
-        }
+        let file = try_lock(&path).map_err(at)?.ok_or(Error::Busy)?;
+        Ok(Publishing { _file: file })
     }
 
     /// The key under which this workspace fingerprints values; made on first use.
@@ -127,6 +120,19 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Locks the file, making it where it is missing, until what is returned is dropped. `None` if another process has it.
+fn try_lock(path: &Path) -> std::io::Result<Option<fs::File>> {
+    owner_only(path)?;
+    let file = fs::OpenOptions::new().append(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        // A file system without locks: then as before there were any.
+        Err(fs::TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Unsupported => Ok(Some(file)),
+        Err(fs::TryLockError::Error(e)) => Err(e),
+    }
 }
 
 /// Makes the file, where it is missing, and it readable by its owner alone: the database's before SQLite opens it (its WAL

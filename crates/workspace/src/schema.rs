@@ -127,6 +127,10 @@ ALTER TABLE publication_2 RENAME TO publication;
 ALTER TABLE record_2 RENAME TO record;
 ALTER TABLE pin_2 RENAME TO pin;
 ",
+    r"
+-- What was granted to a session got through the browser; none with an app password. Its tokens and its key are elsewhere.
+ALTER TABLE account ADD COLUMN scope TEXT;
+",
 ];
 
 /// Brings the file to the current version, each step in a transaction of its own.

@@ -44,6 +44,7 @@ fn tokens(access: &str) -> Tokens {
         pds: "https://pds.example.com/".parse().unwrap(),
         access_jwt: Secret::new(access),
         refresh_jwt: Secret::new("refresh"),
+        oauth: None,
     }
 }
 

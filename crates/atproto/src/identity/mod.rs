@@ -31,6 +31,14 @@ pub struct Identity {
     pub signing_key: Option<String>,
 }
 
+impl Identity {
+    /// What people know it by: the handle, else the DID.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.handle.as_ref().map_or(self.did.as_str(), Handle::as_str)
+    }
+}
+
 /// Long enough for one command, short enough for a server that runs for months.
 const CACHE_TIME: Duration = Duration::from_secs(300);
 const CACHE_ENTRIES: usize = 1_000;
@@ -119,6 +127,11 @@ impl Client {
         let pds = document.pds(&did, |url| self.inner.http.guard.check(url))?;
         let signing_key = document.signing_key(&did);
         Ok(Identity { did, handle, pds, signing_key })
+    }
+
+    /// The server that an account's document names now, whatever was answered before.
+    pub(crate) async fn pds_of(&self, did: &Did) -> Result<Url> {
+        self.did_document(did).await?.pds(did, |url| self.inner.http.guard.check(url))
     }
 
     async fn did_document(&self, did: &Did) -> Result<Document> {

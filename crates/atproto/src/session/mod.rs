@@ -1,14 +1,24 @@
-//! Signed in with an app password: tokens that renew themselves, and writing to one's own repository.
+//! Signed in, with an app password or through the browser: tokens that renew themselves, and writing to one's own repository.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+mod keep;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
 
 use onrecord_lexicon::{Cid, Did, Handle};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
+pub use self::keep::{Kept, TokenStore, Turn};
 use crate::{
-    Applied, BoxError, Client, EncodedWrites, Error, Identity, RateLimit, Repo, Result, Secret, Write, error::quote,
-    http::host_of, writes::AppliedWire, xrpc::Call,
+    Action, Applied, BoxError, Client, EncodedWrites, Error, Identity, RateLimit, Repo, Result, Secret, Write,
+    error::quote,
+    http::host_of,
+    oauth::Grant,
+    writes::AppliedWire,
+    xrpc::{Auth, Call},
 };
 
 /// What a session is made of: keep it in the keyring, and resume with it.
@@ -20,19 +30,26 @@ pub struct Tokens {
     pub handle: Option<Handle>,
     /// The account's server.
     pub pds: Url,
-    /// Good for some two hours.
+    /// Good for an hour or two.
     pub access_jwt: Secret,
-    /// Good for some ninety days, and for one refresh.
+    /// Good for some weeks, and for one refresh.
     pub refresh_jwt: Secret,
+    /// What binds them, if they were got through the browser; `None` with an app password.
+    pub oauth: Option<Grant>,
 }
 
 impl Tokens {
-    fn account(&self) -> String {
+    pub(crate) fn account(&self) -> String {
         self.handle.as_ref().map_or_else(|| self.did.to_string(), Handle::to_string)
     }
-}
 
-type Store = dyn Fn(&Tokens) -> Result<(), BoxError> + Send + Sync;
+    fn auth(&self) -> Auth<'_> {
+        match &self.oauth {
+            Some(grant) => Auth::Bound(&self.access_jwt, &grant.key),
+            None => Auth::Bearer(&self.access_jwt),
+        }
+    }
+}
 
 /// A session. Cheap to clone; clones share the tokens.
 #[derive(Clone)]
@@ -45,7 +62,7 @@ struct Inner {
     tokens: RwLock<Arc<Tokens>>,
     /// Held while refreshing, so that a refresh token is presented once however many requests found theirs expired.
     refreshing: tokio::sync::Mutex<()>,
-    store: Mutex<Option<Arc<Store>>>,
+    store: Mutex<Option<Arc<dyn TokenStore>>>,
 }
 
 /// `createSession` and `refreshSession` answer alike.
@@ -67,7 +84,7 @@ impl Client {
     /// [`Error::WrongPassword`], [`Error::AuthFactorRequired`], [`Error::AccountUnavailable`], [`Error::RateLimited`],
     /// [`Error::DidMismatch`] if the server signs in someone else, and all that can befall a request.
     pub async fn login(&self, account: &Identity, password: &Secret, code: Option<&str>) -> Result<Session> {
-        let name = account.handle.as_ref().map_or_else(|| account.did.to_string(), Handle::to_string);
+        let name = account.name().to_owned();
         // By handle where there is one: the reference PDS lower-cases the identifier, and a did:web's port is in capitals.
         let mut body = serde_json::json!({ "identifier": name, "password": password.expose() });
         if let (Some(code), Some(fields)) = (code, body.as_object_mut()) {
@@ -103,6 +120,7 @@ impl Client {
             pds: account.pds.clone(),
             access_jwt: wire.access_jwt,
             refresh_jwt: wire.refresh_jwt,
+            oauth: None,
         }))
     }
 
@@ -125,6 +143,12 @@ impl Session {
     /// requests of this session wait for it. If it fails, the request that needed the refresh fails with
     /// [`Error::TokensNotStored`]; later ones use the new tokens.
     pub fn on_refresh(&self, store: impl Fn(&Tokens) -> Result<(), BoxError> + Send + Sync + 'static) {
+        self.keep_in(store);
+    }
+
+    /// The same, shared with other processes: they take turns at renewing, and tokens that another one has renewed are taken
+    /// from `store`.
+    pub fn keep_in(&self, store: impl TokenStore + 'static) {
         *self.inner.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(store));
     }
 
@@ -153,6 +177,23 @@ impl Session {
         self.inner.client.repo_at(&tokens.did, &tokens.pds)
     }
 
+    /// Whether the session may do all this to records of its repository. What a session by app password may do, its server
+    /// knows.
+    ///
+    /// # Errors
+    /// [`Error::ScopeMissing`], with all that is missing.
+    pub fn check_scopes<'a>(&self, wanted: impl IntoIterator<Item = (&'a str, Action)>) -> Result<()> {
+        let tokens = self.tokens();
+        let Some(grant) = &tokens.oauth else { return Ok(()) };
+        let missing: BTreeSet<_> =
+            wanted.into_iter().filter(|(of, action)| !grant.scopes.permits(of, *action)).map(|(of, _)| of).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let scopes = missing.into_iter().map(|collection| format!("repo:{collection}")).collect();
+        Err(Error::ScopeMissing { account: tokens.account(), scopes })
+    }
+
     /// Encodes and sends one batch; see [`EncodedWrites::new`] and [`Session::send`].
     ///
     /// # Errors
@@ -166,16 +207,18 @@ impl Session {
         self.send(&EncodedWrites::new(&self.did(), writes, validate, swap_commit)?).await
     }
 
-    /// Sends one batch: all of it takes effect, in one commit, or nothing. Never sent twice, but for an expired token
-    /// (then the server has looked no further). Whether it took effect after an error, [`Error::is_ambiguous`] tells.
+    /// Sends one batch: all of it takes effect, in one commit, or nothing. Never sent twice, but for an expired token or an
+    /// old nonce (then the server has looked no further). Whether it took effect after an error, [`Error::is_ambiguous`] tells.
     ///
     /// # Errors
-    /// [`Error::RateLimited`], [`Error::InvalidSwap`], [`Error::SessionExpired`], and all that can befall a request.
+    /// [`Error::RateLimited`], [`Error::InvalidSwap`], [`Error::SessionExpired`], [`Error::ScopeMissing`], and all that can
+    /// befall a request.
     pub async fn send(&self, writes: &EncodedWrites) -> Result<Applied> {
         let did = self.did();
         if *writes.repo() != did {
             return Err(Error::DidMismatch { from: "the batch".into(), asked: did, got: writes.repo().to_string() });
         }
+        self.check_scopes(writes.touches())?;
         const METHOD: &str = "com.atproto.repo.applyWrites";
         let (wire, limit) = self.procedure::<AppliedWire>(METHOD, writes.as_bytes()).await?;
         wire.check(writes.count(), limit).map_err(|why| Error::BadAnswer {
@@ -198,7 +241,7 @@ impl Session {
         }
         let ask = async |tokens: Arc<Tokens>| {
             let mut call = Call::new(&tokens.pds, "com.atproto.server.getSession");
-            call.bearer = Some(&tokens.access_jwt);
+            call.auth = tokens.auth();
             self.inner.client.query::<Wire>(&call).await
         };
         let tokens = self.tokens();
@@ -234,9 +277,13 @@ impl Session {
     /// All that can befall a request: the tokens are then to be forgotten all the same.
     pub async fn logout(self) -> Result<()> {
         let _no_refresh_meanwhile = self.inner.refreshing.lock().await;
+        let _nor_by_another_process = self.newest().await?;
         let tokens = self.tokens();
+        if let Some(grant) = &tokens.oauth {
+            return self.inner.client.revoke(&tokens.refresh_jwt, grant).await;
+        }
         let mut call = Call::new(&tokens.pds, "com.atproto.server.deleteSession");
-        call.bearer = Some(&tokens.refresh_jwt);
+        call.auth = Auth::Bearer(&tokens.refresh_jwt);
         match self.inner.client.procedure_without_answer(&call).await {
             Err(error) if is_expired(&error) => Ok(()),
             other => other,
@@ -251,7 +298,7 @@ impl Session {
     ) -> Result<(T, Option<RateLimit>)> {
         let send = async |tokens: Arc<Tokens>| {
             let mut call = Call::new(&tokens.pds, method);
-            call.bearer = Some(&tokens.access_jwt);
+            call.auth = tokens.auth();
             self.inner.client.procedure(&call, Some(body.to_vec())).await
         };
         let tokens = self.tokens();
@@ -265,29 +312,58 @@ impl Session {
     /// Newer tokens than `stale`: someone else's refresh, or one of our own.
     async fn refreshed(&self, stale: &Arc<Tokens>) -> Result<Arc<Tokens>> {
         let _single_flight = self.inner.refreshing.lock().await;
+        let _turn = if Arc::ptr_eq(&self.tokens(), stale) { self.newest().await? } else { None };
         let current = self.tokens();
         // Not by their text: a server may well issue the same token twice within a second.
         if !Arc::ptr_eq(&current, stale) {
             return Ok(current);
         }
+        let renewed = match &current.oauth {
+            Some(grant) => self.inner.client.renew(&current, grant).await,
+            None => self.renew_by_jwt(&current).await,
+        };
+        let new = Arc::new(renewed.map_err(|error| refused(error, &current))?);
+        let stored = self.store().map_or(Ok(()), |store| store.store(&new));
+        self.set_tokens(&new);
+        match stored {
+            Ok(()) => Ok(new),
+            Err(source) => Err(Error::TokensNotStored { account: new.account(), source }),
+        }
+    }
+
+    /// Takes the turn to renew the tokens, and the tokens of whoever had it before. None without a store.
+    async fn newest(&self) -> Result<Option<Turn>> {
+        let Some(store) = self.store() else { return Ok(None) };
+        let tokens = self.tokens();
+        let turn = keep::turn(&*store, &tokens).await?;
+        match store.load() {
+            Ok(Kept::Tokens(kept)) if kept.refresh_jwt != tokens.refresh_jwt => self.set_tokens(&Arc::new(*kept)),
+            Ok(Kept::Unknown | Kept::Tokens(_)) => {}
+            Ok(Kept::Nothing) => return Err(Error::SessionExpired { account: tokens.account() }),
+            Err(source) => return Err(Error::TokensNotRead { account: tokens.account(), source }),
+        }
+        Ok(Some(turn))
+    }
+
+    fn store(&self) -> Option<Arc<dyn TokenStore>> {
+        self.inner.store.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_tokens(&self, tokens: &Arc<Tokens>) {
+        *self.inner.tokens.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(tokens);
+    }
+
+    async fn renew_by_jwt(&self, current: &Tokens) -> Result<Tokens> {
         let mut call = Call::new(&current.pds, "com.atproto.server.refreshSession");
-        call.bearer = Some(&current.refresh_jwt);
+        call.auth = Auth::Bearer(&current.refresh_jwt);
         let mut answer = self.inner.client.procedure::<SessionWire>(&call, None).await;
         if answer.as_ref().is_err_and(Error::is_ambiguous) {
             // A server honours a used refresh token for a while, for just this case: the answer was lost.
             answer = self.inner.client.procedure(&call, None).await;
         }
-        let (wire, _) = answer.map_err(|error| refused(error, &current))?;
+        let (wire, _) = answer?;
         check_did(&current.did, &wire, &current.pds)?;
-        let new =
-            Arc::new(Tokens { access_jwt: wire.access_jwt, refresh_jwt: wire.refresh_jwt, ..Tokens::clone(&current) });
-        let store = self.inner.store.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let stored = store.map_or(Ok(()), |store| store(&new));
-        *self.inner.tokens.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
-        match stored {
-            Ok(()) => Ok(new),
-            Err(source) => Err(Error::TokensNotStored { account: new.account(), source }),
-        }
+        Ok(Tokens { access_jwt: wire.access_jwt, refresh_jwt: wire.refresh_jwt, ..current.clone() })
     }
 }
 
@@ -309,7 +385,11 @@ fn check_did(asked: &Did, wire: &SessionWire, pds: &Url) -> Result<()> {
 fn is_expired(error: &Error) -> bool {
     match error {
         Error::Rejected { error, .. } if is_unavailable(error) => false,
-        Error::Rejected { status, error, .. } => *status == 401 || error == "ExpiredToken" || error == "InvalidToken",
+        // A complaint about the proof that came with the token, which a new token does not help.
+        Error::Rejected { error, .. } if matches!(&**error, "use_dpop_nonce" | "invalid_dpop_proof") => false,
+        Error::Rejected { status, error, .. } => {
+            *status == 401 || matches!(&**error, "ExpiredToken" | "InvalidToken" | "invalid_grant")
+        }
         _ => false,
     }
 }
@@ -334,9 +414,13 @@ fn unavailable(error: Error, account: &str) -> Error {
 
 /// A refusal in the session's words.
 fn refused(error: Error, tokens: &Tokens) -> Error {
-    if is_expired(&error) {
-        Error::SessionExpired { account: tokens.account() }
-    } else {
-        unavailable(error, &tokens.account())
+    match error {
+        error if is_expired(&error) => Error::SessionExpired { account: tokens.account() },
+        Error::Rejected { status: 403, error, message, .. } if error == "ScopeMissingError" => {
+            // What is missing stands between quotation marks, with the action that was tried: all of them are wanted.
+            let scope = message.split('"').nth(1).unwrap_or(&message).split('?').next().unwrap_or_default().to_owned();
+            Error::ScopeMissing { account: tokens.account(), scopes: vec![scope] }
+        }
+        error => unavailable(error, &tokens.account()),
     }
 }

@@ -298,11 +298,24 @@ fn our_own_sessions_are_a_source() {
         pds: "https://pds.example.com/".parse().unwrap(),
         access_jwt: Secret::new(jwt(1)),
         refresh_jwt: Secret::new(jwt(4)),
+        oauth: None,
     };
     workspace.sign_in(&tokens).unwrap();
     let collected = workspace.own_secrets(&home.places()).unwrap();
     assert_eq!(report(&collected, "onrecord").found, 2);
     assert!(collected.secrets.iter().all(|s| s.name().ends_with(" of dana.example.com")));
+    // Through the browser: the key they are bound to is a secret too; what names the server and the client is none.
+    let grant = onrecord_atproto::oauth::Grant {
+        issuer: "https://auth.example.com".into(),
+        client_id: "http://localhost?redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback&scope=atproto".into(),
+        scopes: onrecord_atproto::oauth::Scopes::for_collections(["click.aligned.chat.message"]),
+        key: onrecord_atproto::oauth::DpopKey::generate().unwrap(),
+    };
+    workspace.sign_in(&Tokens { oauth: Some(grant), ..tokens }).unwrap();
+    let collected = workspace.own_secrets(&home.places()).unwrap();
+    assert_eq!(report(&collected, "onrecord").found, 3);
+    let names: Vec<_> = collected.secrets.iter().map(|s| s.name()).collect();
+    assert!(names.iter().any(|name| name.contains("key")), "{names:?}");
     workspace.set_source_off("onrecord", true).unwrap();
     assert!(workspace.own_secrets(&home.places()).unwrap().secrets.is_empty());
 
