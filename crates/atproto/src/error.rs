@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use onrecord_lexicon::{Did, Handle, syntax::SyntaxError};
 
-use crate::RateLimit;
+use crate::{RateLimit, oauth::Scopes};
 
 /// What a request ended in.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -244,6 +244,8 @@ pub enum Error {
     ScopesRefused {
         /// Host, as in the URL.
         host: String,
+        /// The account.
+        account: String,
         /// The scopes that are missing.
         scopes: Vec<String>,
     },
@@ -254,6 +256,8 @@ pub enum Error {
         account: String,
         /// The scopes it would take, e.g. `repo:click.aligned.chat.message`.
         scopes: Vec<String>,
+        /// What it may do.
+        granted: Scopes,
     },
     /// Another process is renewing the tokens, and does not come to an end.
     #[error("another process holds the tokens of {account}; wait for it to finish, then run this again")]

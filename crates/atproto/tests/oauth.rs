@@ -166,7 +166,7 @@ async fn pds_oauth_allow_write_restart_renew_and_revoke() {
     let other = "run.tiles.chat.sessionSnapshot";
     world.proxy.reset();
     let refused = session.apply_writes(&[create(MESSAGE, "mixed"), create(other, "mixed")], Some(false), None).await;
-    assert_error!(refused, Error::ScopeMissing { account, scopes } if account == "dana.test" && scopes == [format!("repo:{other}")]);
+    assert_error!(refused, Error::ScopeMissing { account, scopes, .. } if account == "dana.test" && scopes == [format!("repo:{other}")]);
     assert_eq!(world.proxy.count(APPLY_WRITES), 0);
     let mut bold = Tokens::clone(&tokens);
     bold.oauth.as_mut().unwrap().scopes = Scopes::full_access();

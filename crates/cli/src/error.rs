@@ -2,8 +2,10 @@
 
 use std::{io, path::PathBuf, process::ExitCode};
 
+use onrecord_atproto::oauth::Scopes;
 use onrecord_lexicon::AtUri;
 use onrecord_transcript::Harness;
+use onrecord_workspace::Access;
 
 use crate::output::{Out, line_on_stderr, printable};
 
@@ -131,7 +133,16 @@ impl Error {
             | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_) | Ws::Redact(Redact::Pattern(_))) => USAGE,
             Self::Workspace(Ws::Redact(Redact::Undecided { .. }) | Ws::Gate(_)) => PROBLEMS,
             Self::Workspace(
-                Ws::NotSignedIn { .. } | Ws::Atproto(Net::SessionExpired { .. } | Net::WrongPassword { .. }),
+                Ws::NotSignedIn { .. }
+                | Ws::Atproto(
+                    Net::SessionExpired { .. }
+                    | Net::WrongPassword { .. }
+                    | Net::LoginDenied { .. }
+                    | Net::LoginTimedOut { .. }
+                    | Net::WrongAccount { .. }
+                    | Net::ScopesRefused { .. }
+                    | Net::ScopeMissing { .. },
+                ),
             ) => NOT_SIGNED_IN,
             Self::Workspace(Ws::Redact(Redact::Rule { id, .. })) if id == "--deny" => USAGE,
             _ => FAILED,
@@ -161,10 +172,23 @@ impl Error {
             Self::Workspace(Ws::Redact(Redact::InOwnText { .. })) => "write it without, or cover that first with --cover; nothing was changed".to_owned(),
             Self::NothingToCover => "check the spelling and the case; nothing was changed".to_owned(),
             Self::Workspace(Ws::NotSignedIn { handle }) => {
-                format!("run `onrecord login {} --app-password`", handle.as_deref().unwrap_or("HANDLE"))
+                format!("run `onrecord login {}`", handle.as_deref().unwrap_or("HANDLE"))
             }
-            Self::Workspace(Ws::Atproto(Net::SessionExpired { account })) => {
-                format!("run `onrecord login {account} --app-password`")
+            Self::Workspace(Ws::Atproto(Net::SessionExpired { account } | Net::LoginTimedOut { account, .. })) => {
+                format!("run `onrecord login {account}`")
+            }
+            Self::Workspace(Ws::Atproto(Net::ScopeMissing { account, scopes, granted })) => {
+                format!("nothing was sent; to let it, run `{}`", login_command(account, scopes, granted))
+            }
+            Self::Workspace(Ws::Atproto(Net::ScopesRefused { account, .. })) => format!(
+                "nothing was kept. A server that knows no narrow access can be asked for everything that may be written: \
+                 `onrecord login {account} --full-access`"
+            ),
+            Self::Workspace(Ws::Atproto(Net::NoOauth { .. })) => {
+                "an app password works too: make one in your account's settings, then add --app-password".to_owned()
+            }
+            Self::Workspace(Ws::Atproto(Net::WrongAccount { asked, .. })) => {
+                format!("sign out of the other account in the browser, then run `onrecord login {asked}` again")
             }
             Self::Workspace(Ws::NoSuchSource(_)) => {
                 format!("the sources are: {}", onrecord_workspace::own::source_ids().collect::<Vec<_>>().join(", "))
@@ -201,5 +225,60 @@ impl Error {
             }
         }
         ExitCode::from(code)
+    }
+}
+
+/// The command that asks for what is missing besides what is granted.
+fn login_command(account: &str, missing: &[String], granted: &Scopes) -> String {
+    let mut families: Vec<_> = Access::ALL.into_iter().filter(|access| access.is_granted(granted)).collect();
+    let of_families = Access::scopes(&families);
+    let mut scopes: Vec<&str> = granted.iter().filter(|scope| !of_families.contains(scope)).collect();
+    for scope in missing {
+        match scope.strip_prefix("repo:").and_then(Access::of) {
+            Some(access) if !families.contains(&access) => families.push(access),
+            Some(_) => {}
+            None => scopes.push(scope),
+        }
+    }
+    let mut command = format!("onrecord login {account}");
+    for family in families {
+        command.push_str(&format!(" --as {}", family.as_str()));
+    }
+    for scope in scopes {
+        // A scope may have what a shell takes for its own, and a server may have written it.
+        let plain = scope.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '-' | '_' | '/'));
+        let quoted = if plain { scope.to_owned() } else { format!("'{}'", scope.replace('\'', r"'\''")) };
+        command.push_str(&format!(" --scope {quoted}"));
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_asks_for_what_is_missing_besides_what_is_granted() {
+        let command = |granted: &str, missing: &[&str]| {
+            let missing: Vec<_> = missing.iter().map(|&scope| scope.to_owned()).collect();
+            login_command("dana.test", &missing, &Scopes::parse(granted))
+        };
+        let aligned = "atproto repo:click.aligned.chat.session repo:click.aligned.chat.message";
+        assert_eq!(
+            command(aligned, &["repo:run.tiles.chat.sessionSnapshot"]),
+            "onrecord login dana.test --as click.aligned --as tiles"
+        );
+        assert_eq!(
+            command(
+                "atproto repo:run.tiles.chat.sessionSnapshot",
+                &["repo:click.aligned.chat.message", "repo:click.aligned.chat.session"]
+            ),
+            "onrecord login dana.test --as tiles --as click.aligned"
+        );
+        assert_eq!(
+            command("atproto repo:com.example.note?action=create", &["repo:com.example.other"]),
+            "onrecord login dana.test --scope 'repo:com.example.note?action=create' --scope repo:com.example.other"
+        );
+        assert_eq!(command("atproto a';rm", &[]), r"onrecord login dana.test --scope 'a'\'';rm'");
     }
 }

@@ -384,7 +384,7 @@ fn without_an_account_it_says_how_to_sign_in() {
     let machine = Machine::new();
     let file = machine.file("session.jsonl", harmless());
     let err = refused(machine.run(&["publish", &file, "--yes"]), 4, "no account is signed in");
-    assert!(err.contains("onrecord login HANDLE --app-password"), "{err}");
+    assert!(err.contains("onrecord login HANDLE`"), "{err}");
     let run = machine.run(&["publish", &file, "--account", "dana.example", "--yes"]);
     let err = refused(run, 4, "dana.example is not signed in");
     assert!(err.contains("onrecord login dana.example"), "{err}");

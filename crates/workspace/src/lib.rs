@@ -1,6 +1,7 @@
 //! The author's own store, and publishing from it: conversations seen, decisions, accounts, and the ledger of what is on
 //! record. One SQLite file in the data folder, readable by its owner alone.
 
+mod access;
 pub mod accounts;
 mod conversations;
 mod error;
@@ -24,6 +25,7 @@ use onrecord_lexicon::Did;
 use onrecord_redact::FingerprintKey;
 use rusqlite::{Connection, OptionalExtension};
 
+pub use access::Access;
 pub use accounts::Account;
 pub use conversations::{ConversationId, SeenConversation};
 pub use error::Error;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use crate::Error;
 
 /// One entry per version of the file, never edited once released.
-const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     r"
 CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 

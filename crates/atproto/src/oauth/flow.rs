@@ -59,7 +59,7 @@ impl Client {
         let request_uri = match self.push_request(&server, &key, &form).await {
             // The scopes are in our name, too: servers differ in which of the two they look at first.
             Err(Error::Rejected { error, message, .. }) if error == "invalid_scope" || message.contains("scope") => {
-                return Err(scopes_refused(&server, scopes.not_in(&Scopes::parse("atproto"))));
+                return Err(scopes_refused(&server, account, scopes.not_in(&Scopes::parse("atproto"))));
             }
             other => other?,
         };
@@ -110,7 +110,7 @@ impl SignIn {
         let code = match response.outcome {
             Outcome::Code(code) => code,
             Outcome::Error { error, .. } if error == "invalid_scope" => {
-                return Err(scopes_refused(&self.server, self.asked.not_in(&Scopes::parse("atproto"))));
+                return Err(scopes_refused(&self.server, &self.account, self.asked.not_in(&Scopes::parse("atproto"))));
             }
             Outcome::Error { error, description } => {
                 let (account, why) = (self.account_name(), quote(&description));
@@ -164,12 +164,12 @@ impl SignIn {
             return Err(Error::IssuerMismatch { expected: quote(&issuer), got: self.server.issuer.clone() });
         }
         let missing = self.asked.not_in(&granted.scopes);
-        if missing.is_empty() { Ok(pds) } else { Err(scopes_refused(&self.server, missing)) }
+        if missing.is_empty() { Ok(pds) } else { Err(scopes_refused(&self.server, &self.account, missing)) }
     }
 }
 
-fn scopes_refused(server: &Server, scopes: Vec<String>) -> Error {
-    Error::ScopesRefused { host: host_of(&server.token), scopes }
+fn scopes_refused(server: &Server, account: &Identity, scopes: Vec<String>) -> Error {
+    Error::ScopesRefused { host: host_of(&server.token), account: account.name().to_owned(), scopes }
 }
 
 impl std::fmt::Debug for SignIn {

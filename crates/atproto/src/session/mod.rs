@@ -191,7 +191,7 @@ impl Session {
             return Ok(());
         }
         let scopes = missing.into_iter().map(|collection| format!("repo:{collection}")).collect();
-        Err(Error::ScopeMissing { account: tokens.account(), scopes })
+        Err(Error::ScopeMissing { account: tokens.account(), scopes, granted: grant.scopes.clone() })
     }
 
     /// Encodes and sends one batch; see [`EncodedWrites::new`] and [`Session::send`].
@@ -419,7 +419,8 @@ fn refused(error: Error, tokens: &Tokens) -> Error {
         Error::Rejected { status: 403, error, message, .. } if error == "ScopeMissingError" => {
             // What is missing stands between quotation marks, with the action that was tried: all of them are wanted.
             let scope = message.split('"').nth(1).unwrap_or(&message).split('?').next().unwrap_or_default().to_owned();
-            Error::ScopeMissing { account: tokens.account(), scopes: vec![scope] }
+            let granted = tokens.oauth.as_ref().map(|grant| grant.scopes.clone()).unwrap_or_default();
+            Error::ScopeMissing { account: tokens.account(), scopes: vec![scope], granted }
         }
         error => unavailable(error, &tokens.account()),
     }

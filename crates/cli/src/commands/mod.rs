@@ -4,6 +4,7 @@ mod about;
 pub mod accounts;
 pub mod decide;
 mod lexicon_validate;
+mod login;
 mod manual;
 mod preview;
 mod publish;
@@ -43,9 +44,9 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Published(args) => block_on(published::run(&args, out)),
         Command::Unpublish(args) => block_on(unpublish::run(&args, out)),
         Command::Serve(args) => block_on(serve::run(&args, out)),
-        Command::Login(args) => block_on(accounts::login(&args, out)),
+        Command::Login(args) => block_on(login::run(&args, out)),
         Command::Logout(args) => block_on(accounts::logout(&args, out)),
-        Command::Accounts => accounts::list(out),
+        Command::Accounts(args) => block_on(accounts::list(&args, out)),
         Command::Lexicon(Lexicon::Validate(args)) => lexicon_validate::run(&args, out),
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { out: folder } => manual::man(&folder, out),

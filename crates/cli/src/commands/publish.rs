@@ -106,6 +106,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
         return Ok(0);
     }
 
+    target.check_scopes(&plan.writes)?;
     if !out.json {
         print_plan(&plan, title.as_deref(), &opened, &lost, &pointers, out)?;
         out.finish()?;

@@ -39,6 +39,7 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
     for (repo, family, rkey) in wanted {
         let target = target_of(&workspace, &repo)?;
         let take_back = TakeBack::prepare_in(&workspace, &target, family, &rkey).await?;
+        target.check_scopes(&take_back.writes)?;
         if !out.json {
             out.line(format_args!("{}: {} records to delete", take_back.uri(), take_back.writes.len()))?;
         }

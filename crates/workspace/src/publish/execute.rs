@@ -89,6 +89,8 @@ pub(super) async fn run(
             Ok(())
         }
         Target::Account(session) => {
+            // All of it or nothing: half a conversation is no record of it.
+            target.check_scopes(&writes)?;
             let mut run =
                 Run { workspace, session, goal, on_event, total, left: total, failures: 0, lull: UNNAMED_WAIT };
             let mut writes = writes;
@@ -224,6 +226,14 @@ impl Run<'_> {
 
     fn progress(&mut self) {
         (self.on_event)(Event::Progress { done: self.total.saturating_sub(self.left), total: self.total });
+    }
+}
+
+pub(super) fn action_of(action: record::Action) -> onrecord_atproto::Action {
+    match action {
+        record::Action::Create => onrecord_atproto::Action::Create,
+        record::Action::Update => onrecord_atproto::Action::Update,
+        record::Action::Delete => onrecord_atproto::Action::Delete,
     }
 }
 

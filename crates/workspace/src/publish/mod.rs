@@ -54,6 +54,20 @@ impl Target {
         }
     }
 
+    /// Whether it lets all this be written, as far as is known before it is asked.
+    ///
+    /// # Errors
+    /// [`onrecord_atproto::Error::ScopeMissing`].
+    pub fn check_scopes(&self, writes: &[Write]) -> Result<(), Error> {
+        match self {
+            Self::Shelf => Ok(()),
+            Self::Account(session) => {
+                let wanted = writes.iter().map(|write| (write.collection.as_str(), execute::action_of(write.action)));
+                Ok(session.check_scopes(wanted)?)
+            }
+        }
+    }
+
     fn handle(&self) -> Option<Handle> {
         match self {
             Self::Shelf => None,

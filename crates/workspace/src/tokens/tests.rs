@@ -8,7 +8,7 @@ use onrecord_lexicon::{Did, Handle};
 use rusqlite::Connection;
 
 use super::SharedTokens;
-use crate::{Error, Workspace};
+use crate::{Error, Workspace, schema::MIGRATIONS};
 
 fn tokens(refresh: &str) -> Tokens {
     Tokens {
@@ -69,12 +69,16 @@ fn a_session_through_the_browser_comes_back_whole_and_is_in_one_place_alone() {
 #[test]
 fn a_session_of_before_is_one_still() {
     let folder = tempfile::tempdir().unwrap();
-    drop(Workspace::open(folder.path()).unwrap());
     // As the version before left it: an account without the column, tokens without a grant.
+    let version = MIGRATIONS.iter().position(|sql| sql.contains("ADD COLUMN scope")).unwrap();
     let db = Connection::open(folder.path().join("onrecord.db")).unwrap();
+    for sql in &MIGRATIONS[..version] {
+        db.execute_batch(sql).unwrap();
+    }
+    db.pragma_update(None, "user_version", i64::try_from(version).unwrap()).unwrap();
     db.execute_batch(
-        "ALTER TABLE account DROP COLUMN scope; PRAGMA user_version = 2;
-         INSERT INTO account (did, handle, pds) VALUES ('did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'dana.example.com', 'https://pds.example.com/');",
+        "INSERT INTO account (did, handle, pds)
+         VALUES ('did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'dana.example.com', 'https://pds.example.com/')",
     )
     .unwrap();
     drop(db);

@@ -314,7 +314,7 @@ fn our_own_sessions_are_a_source() {
     workspace.sign_in(&Tokens { oauth: Some(grant), ..tokens }).unwrap();
     let collected = workspace.own_secrets(&home.places()).unwrap();
     assert_eq!(report(&collected, "onrecord").found, 3);
-    let names: Vec<_> = collected.secrets.iter().map(|s| s.name()).collect();
+    let names: Vec<_> = collected.secrets.iter().map(onrecord_redact::OwnSecret::name).collect();
     assert!(names.iter().any(|name| name.contains("key")), "{names:?}");
     workspace.set_source_off("onrecord", true).unwrap();
     assert!(workspace.own_secrets(&home.places()).unwrap().secrets.is_empty());
