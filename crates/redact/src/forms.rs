@@ -37,17 +37,65 @@ pub(crate) struct Form {
     pub(crate) run_on: RunOn,
 }
 
-/// All forms of `value`, of its lines and of its parts; `public` bytes at its start tell nothing.
-pub(crate) fn of(value: &str, public: usize, run_on: RunOn) -> Vec<Form> {
-    let mut forms = Vec::new();
-    of_piece(value, public, run_on, &mut forms);
-    if value.trim().contains('\n') {
-        for line in value.lines().map(str::trim).filter(|l| l.chars().count() >= LINE_CHARS && !l.starts_with("-----"))
-        {
-            of_piece(line, 0, run_on, &mut forms);
+impl Form {
+    /// Whether both are written alike.
+    fn is(&self, other: &Self) -> bool {
+        *self.bytes == *other.bytes && self.spaces == other.spaces
+    }
+}
+
+/// All forms of `value`, and of its lines.
+pub(crate) fn of(value: &str, run_on: RunOn) -> Vec<Form> {
+    let mut forms: Vec<Form> = Vec::new();
+    for piece in std::iter::once(value).chain(lines(value)) {
+        for (_, form) in numbered(piece, 0, run_on) {
+            if !forms.iter().any(|f| f.is(&form)) {
+                forms.push(form);
+            }
         }
     }
     forms
+}
+
+/// The lines of a value that are covered by themselves.
+fn lines(value: &str) -> impl Iterator<Item = &str> {
+    let lines = Some(value).filter(|v| v.trim().contains('\n')).into_iter().flat_map(str::lines).map(str::trim);
+    lines.filter(|l| l.chars().count() >= LINE_CHARS && !l.starts_with("-----"))
+}
+
+/// Where in a value something stands that is covered by itself: all of it, its lines, and the values of a list of cookies.
+pub(crate) fn pieces(value: &str) -> Vec<(usize, usize)> {
+    let mut pieces = vec![value];
+    pieces.extend(lines(value));
+    if !value.contains(char::is_whitespace) || value.contains("; ") {
+        pieces.extend(
+            value
+                .split(';')
+                .filter_map(|pair| pair.split_once('='))
+                .map(|(_, v)| v.trim())
+                .filter(|v| v.len() >= PREFIX_CHARS && v.len() < value.len() && v.bytes().any(|b| b.is_ascii_digit())),
+        );
+    }
+    let start = |piece: &str| piece.as_ptr().addr() - value.as_ptr().addr();
+    pieces.into_iter().map(|piece| (start(piece), start(piece) + piece.len())).collect()
+}
+
+/// All forms of `value`, with the numbers by which [`one`] writes them; `public` bytes at its start tell nothing.
+pub(crate) fn numbered(value: &str, public: usize, run_on: RunOn) -> Vec<(u32, Form)> {
+    let mut forms: Vec<(u32, Form)> = Vec::new();
+    write(value, public, run_on, None, &mut |number, form| {
+        if !forms.iter().any(|(_, f)| f.is(&form)) {
+            forms.push((number, form));
+        }
+    });
+    forms
+}
+
+/// The form of `value` with this number.
+pub(crate) fn one(value: &str, public: usize, run_on: RunOn, number: u32) -> Option<Form> {
+    let mut found = None;
+    write(value, public, run_on, Some(number), &mut |_, form| found = Some(form));
+    found
 }
 
 /// Words shorter than this (in characters) are covered as they are written only: in another case they are other words.
@@ -100,25 +148,33 @@ pub(crate) fn as_written(value: &str, forms: &mut Vec<Form>) {
     for written in styles {
         let (bytes, spaces) = squeeze(&written);
         let min = bytes.len();
-        if min > 0 && !forms.iter().any(|f| *f.bytes == *bytes && f.spaces == spaces) {
-            forms.push(Form { bytes, min, spaces, run_on: RunOn::No });
+        let form = Form { bytes, min, spaces, run_on: RunOn::No };
+        if min > 0 && !forms.iter().any(|f| f.is(&form)) {
+            forms.push(form);
         }
     }
 }
 
-fn of_piece(value: &str, public: usize, run_on: RunOn, forms: &mut Vec<Form>) {
+/// Calls `each` with all forms of `value` and their numbers, or with the `only` one.
+fn write(value: &str, public: usize, run_on: RunOn, only: Option<u32>, each: &mut dyn FnMut(u32, Form)) {
     // A prefix is worth covering when it tells something: twelve characters, one of them not public.
     let twelfth = value.char_indices().nth(PREFIX_CHARS).map_or(value.len(), |(at, _)| at);
     let telling =
         value.char_indices().map(|(at, c)| at + c.len_utf8()).find(|end| *end > public).unwrap_or(value.len());
     let prefix = value.get(..twelfth.max(telling)).unwrap_or(value);
 
+    let mut next = 0;
     let mut add = |encode: &dyn Fn(&str) -> Vec<u8>, run_on: RunOn| {
-        let (bytes, spaces) = squeeze(&encode(value));
-        let (short, _) = squeeze(&encode(prefix));
+        let number = next;
+        next += 1;
+        if only.is_some_and(|only| only != number) {
+            return;
+        }
+        let (bytes, spaces) = squeeze(&Zeroizing::new(encode(value)));
+        let (short, _) = squeeze(&Zeroizing::new(encode(prefix)));
         let min = short.iter().zip(bytes.iter()).take_while(|(a, b)| a == b).count();
-        if min > 0 && !forms.iter().any(|f| *f.bytes == *bytes && f.spaces == spaces) {
-            forms.push(Form { bytes, min, spaces, run_on });
+        if min > 0 {
+            each(number, Form { bytes, min, spaces, run_on });
         }
     };
     add(&|v| v.as_bytes().to_vec(), run_on);

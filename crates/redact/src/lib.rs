@@ -7,6 +7,7 @@
 //! No value of a secret leaves this crate: not in errors, not in `Debug`, not in what is stored. Nothing in the conversation
 //! can change what is found in it.
 
+mod anchors;
 mod base64;
 mod checks;
 mod cover;
@@ -21,7 +22,9 @@ mod fingerprint;
 mod forms;
 mod gate;
 mod known;
+mod literals;
 mod protocol;
+mod reading;
 mod rules;
 mod scan;
 mod seal;

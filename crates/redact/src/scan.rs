@@ -315,7 +315,7 @@ fn value(found: &Found, texts: &[Text<'_>]) -> Value {
         Some(plain) => plain.as_str(),
         None => str_part(text, found.finding.start, found.finding.end),
     };
-    Value { text: Zeroizing::new(value.to_owned()), public: found.public, rule: found.kind }
+    Value { text: Arc::new(Zeroizing::new(value.to_owned())), public: found.public, rule: found.kind }
 }
 
 /// The first findings in the way of publishing, for the message.

@@ -1,6 +1,6 @@
 //! The sealed type: what can become records.
 
-use std::{collections::HashSet, fmt};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -372,7 +372,7 @@ impl<'a> Revealed<'a> {
             let value = plain.as_deref().unwrap_or_else(|| str_part(output, start, end)).trim_matches('█');
             let fingerprint = self.key.fingerprint(value.as_bytes());
             if self.allowed.leaves_open(kind, &fingerprint) && self.seen.insert(fingerprint) {
-                let text = Zeroizing::new(value.to_owned());
+                let text = Arc::new(Zeroizing::new(value.to_owned()));
                 self.values.push(Value { text, public: hit.public, rule: hit.kind });
             }
         }

@@ -3,7 +3,7 @@
 //! A workspace file must not hold what its author wants hidden. So for each form of a word (as it is, JSON-escaped, in base64
 //! and so on) three things are kept, all under the workspace's secret key:
 //!
-//! 1. eighteen bits of a keyed hash of its first bytes (at most eight): one pass of Rabin–Karp over a text proposes places,
+//! 1. eighteen bits of a keyed hash of its first bytes (at most eight): one pass over a text proposes places,
 //!    and so few bits give nothing away;
 //! 2. the HMAC of the shortest prefix that is to be covered: it says whether the place is one;
 //! 3. the HMAC of the whole form: it says whether all of it stands there.
@@ -13,24 +13,15 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::{
     Fingerprint, FingerprintKey,
+    anchors::{Anchors, WORD_BITS, Windows, first_eight, top, window},
     forms::{self, Form, RunOn},
-    text::{Squeezed, part},
+    reading::{Cursor, Reading},
+    text::part,
 };
-
-/// Bits of the hash that proposes places: the table of all of them fits into the fastest cache.
-const ANCHOR_BITS: u32 = 18;
-
-/// How many of a form's first bytes are hashed: few different lengths, so that one pass serves all forms.
-fn window(min: usize) -> usize {
-    match min {
-        8.. => 8,
-        4.. => 4,
-        short => short,
-    }
-}
 
 /// A word to cover, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +57,7 @@ enum StoredRunOn {
 impl Word {
     pub(crate) fn new(key: &FingerprintKey, value: &str) -> Self {
         let anchors = Anchors::new(key);
-        let mut all = forms::of(value, 0, RunOn::No);
+        let mut all = forms::of(value, RunOn::No);
         for spelling in forms::spellings(value) {
             forms::as_written(&spelling, &mut all);
         }
@@ -91,7 +82,7 @@ fn keyed(key: &FingerprintKey, anchors: &Anchors, form: &Form) -> KeyedForm {
             RunOn::Base64 => StoredRunOn::Base64,
             RunOn::Hex => StoredRunOn::Hex,
         },
-        anchor: anchors.of(first) ^ mask(key, &prefix),
+        anchor: anchor_of(anchors.of(first)) ^ mask(key, &prefix),
         prefix,
         whole: Fingerprint::from_mac(key.mac("form", &form.bytes)),
     }
@@ -99,44 +90,22 @@ fn keyed(key: &FingerprintKey, anchors: &Anchors, form: &Form) -> KeyedForm {
 
 /// Makes equal beginnings unequal in the file.
 fn mask(key: &FingerprintKey, prefix: &Fingerprint) -> u32 {
-    top_bits(first_eight(&key.mac("mask", prefix.as_bytes())))
+    anchor_of(first_eight(&key.mac("mask", prefix.as_bytes())))
 }
 
-fn first_eight(mac: &[u8; 32]) -> u64 {
-    mac.iter().take(8).fold(0, |n, b| n << 8 | u64::from(*b))
+/// What is kept of a hash.
+fn anchor_of(hash: u64) -> u32 {
+    u32::try_from(top(hash, WORD_BITS)).unwrap_or_default()
 }
 
-fn top_bits(n: u64) -> u32 {
-    u32::try_from(n >> (64 - ANCHOR_BITS)).unwrap_or_default()
-}
-
-/// A multiplicative hash of up to eight bytes under a secret factor.
-struct Anchors {
-    factor: u64,
-    offset: u64,
-}
-
-impl Anchors {
-    fn new(key: &FingerprintKey) -> Self {
-        Self { factor: first_eight(&key.mac("factor", &[])) | 1, offset: first_eight(&key.mac("offset", &[])) }
-    }
-
-    /// The hash of the bytes of `block`, the first of them lowest, zeros above the last.
-    fn of_block(&self, block: u64) -> u32 {
-        top_bits((block ^ self.offset).wrapping_mul(self.factor))
-    }
-
-    fn of(&self, bytes: &[u8]) -> u32 {
-        self.of_block(bytes.iter().take(8).rev().fold(0, |n, b| n << 8 | u64::from(*b)))
-    }
-}
-
-/// A place where a word stands, in the squeezed text.
-pub(crate) struct Place {
+/// A place where a word stands.
+pub(crate) struct WordPlace {
     /// Index of the word.
     pub(crate) word: usize,
-    pub(crate) at: usize,
+    pub(crate) end: usize,
+    /// Bytes of the form that stand there.
     pub(crate) length: usize,
+    /// All of it stands there.
     pub(crate) complete: bool,
     pub(crate) run_on: RunOn,
 }
@@ -144,96 +113,81 @@ pub(crate) struct Place {
 /// All words, ready to be found.
 pub(crate) struct WordFinder {
     key: FingerprintKey,
-    anchors: Anchors,
-    forms: Vec<KeyedForm>,
-    /// By form: whose it is.
-    owners: Vec<usize>,
-    windows: Vec<Window>,
-}
-
-/// The forms whose first bytes are hashed at one length.
-struct Window {
-    length: usize,
-    /// One bit for each hash that a form has.
-    likely: Vec<u64>,
-    by_hash: HashMap<u32, Vec<usize>>,
-}
-
-impl Window {
-    fn is_likely(&self, hash: u32) -> bool {
-        let word = usize::try_from(hash / 64).unwrap_or_default();
-        self.likely.get(word).is_some_and(|bits| bits >> (hash % 64) & 1 == 1)
-    }
+    words: Vec<Word>,
+    /// By how many bytes are hashed and what is kept of the hash: the word, and the form of it.
+    forms: HashMap<(usize, u32), Vec<(usize, usize)>>,
 }
 
 impl WordFinder {
     pub(crate) fn new(key: &FingerprintKey, words: &[Word]) -> Self {
-        let all = words.iter().enumerate().flat_map(|(n, w)| w.forms.iter().map(move |f| (n, f.clone())));
-        let (owners, forms): (Vec<_>, Vec<_>) = all.filter(|(_, f)| f.min > 0).unzip();
-        let mut windows: Vec<Window> = Vec::new();
-        for (index, form) in forms.iter().enumerate() {
-            let length = window(form.min);
-            if !windows.iter().any(|w| w.length == length) {
-                windows.push(Window { length, likely: vec![0; 1 << (ANCHOR_BITS - 6)], by_hash: HashMap::new() });
-            }
-            let hash = form.anchor ^ mask(key, &form.prefix);
-            for window in windows.iter_mut().filter(|w| w.length == length) {
-                window.by_hash.entry(hash).or_default().push(index);
-                let word = usize::try_from(hash / 64).unwrap_or_default();
-                if let Some(bits) = window.likely.get_mut(word) {
-                    *bits |= 1 << (hash % 64);
-                }
+        let mut forms: HashMap<_, Vec<_>> = HashMap::new();
+        for (number, word) in words.iter().enumerate() {
+            for (form, keyed) in word.forms.iter().enumerate().filter(|(_, f)| f.min > 0) {
+                let anchor = keyed.anchor ^ mask(key, &keyed.prefix);
+                forms.entry((window(keyed.min), anchor)).or_default().push((number, form));
             }
         }
-        Self { key: key.duplicate(), anchors: Anchors::new(key), forms, owners, windows }
+        Self { key: key.duplicate(), words: words.to_vec(), forms }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
-    /// Appends the places where words stand in `text`.
-    pub(crate) fn find(&self, text: &Squeezed, places: &mut Vec<Place>) {
-        for window in &self.windows {
-            let keep = u64::MAX >> (64 - 8 * window.length.clamp(1, 8));
-            let mut propose = |at: usize, block: u64| {
-                let hash = self.anchors.of_block(block & keep);
-                if window.is_likely(hash)
-                    && let Some(indexes) = window.by_hash.get(&hash)
-                {
-                    places.extend(
-                        indexes
-                            .iter()
-                            .filter_map(|i| self.verify(*self.owners.get(*i)?, self.forms.get(*i)?, text, at)),
-                    );
-                }
-            };
-            let mut next = 0;
-            for (at, block) in text.bytes.windows(8).enumerate() {
-                propose(at, block.try_into().map(u64::from_le_bytes).unwrap_or_default());
-                next = at + 1;
-            }
-            for at in next..text.bytes.len() {
-                let rest = text.bytes.get(at..).unwrap_or_default();
-                propose(at, rest.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)));
+    /// How many forms there are.
+    pub(crate) fn count(&self) -> usize {
+        self.forms.values().map(Vec::len).sum()
+    }
+
+    /// Tells where forms begin.
+    pub(crate) fn tell(&self, windows: &mut Windows) {
+        for (length, anchor) in self.forms.keys() {
+            windows.add(*length, u64::from(*anchor) << (64 - WORD_BITS), WORD_BITS);
+        }
+    }
+
+    /// Calls `each` with the words that begin at `start`, where the first `length` bytes have this hash.
+    pub(crate) fn at(
+        &self,
+        (length, hash): (usize, u64),
+        text: &[u8],
+        start: usize,
+        reading: Reading,
+        mut each: impl FnMut(WordPlace),
+    ) {
+        let forms = self.forms.get(&(length, anchor_of(hash)));
+        for (word, form) in forms.map(Vec::as_slice).unwrap_or_default() {
+            if let Some(form) = self.words.get(*word).and_then(|w| w.forms.get(*form))
+                && let Some(place) = self.verify(*word, form, text, start, reading)
+            {
+                each(place);
             }
         }
     }
 
-    fn verify(&self, word: usize, form: &KeyedForm, text: &Squeezed, at: usize) -> Option<Place> {
-        let is = |domain: &str, length: usize, mac: &Fingerprint| {
-            text.bytes.get(at..at + length).is_some_and(|b| self.key.mac(domain, b) == *mac.as_bytes())
-                && text.reads_on(at, length, &form.spaces) == length
+    fn verify(&self, word: usize, form: &KeyedForm, text: &[u8], start: usize, reading: Reading) -> Option<WordPlace> {
+        let mut cursor = Cursor::new(text, start, reading);
+        let mut spaces = form.spaces.iter().copied().skip_while(|at| *at == 0).peekable();
+        let mut read = Zeroizing::new(Vec::with_capacity(form.length));
+        let mut read_to = |length: usize, read: &mut Vec<u8>| {
+            while read.len() < length {
+                let space = spaces.next_if_eq(&read.len()).is_some();
+                read.push(cursor.next(space)?);
+            }
+            Some(cursor.at)
         };
-        if !is("prefix", form.min, &form.prefix) {
+        let mut end = read_to(form.min, &mut read)?;
+        if self.key.mac("prefix", &read) != *form.prefix.as_bytes() {
             return None;
         }
-        let complete = is("form", form.length, &form.whole);
+        let whole = read_to(form.length, &mut read).filter(|_| self.key.mac("form", &read) == *form.whole.as_bytes());
+        end = whole.unwrap_or(end);
+        let complete = whole.is_some();
         let run_on = match form.run_on {
             StoredRunOn::No => RunOn::No,
             StoredRunOn::Base64 => RunOn::Base64,
             StoredRunOn::Hex => RunOn::Hex,
         };
-        Some(Place { word, at, length: if complete { form.length } else { form.min }, complete, run_on })
+        Some(WordPlace { word, end, length: if complete { form.length } else { form.min }, complete, run_on })
     }
 }

@@ -7,9 +7,9 @@ use regex::RegexBuilder;
 use super::Decisions;
 use crate::{
     Decision, Draft, Engine, Error, Field, Fingerprint, FingerprintKey,
+    cover::{Covers, Whose},
     scan::{Survey, covered_spans, texts},
-    text::{self, BLOCK, Squeezed},
-    words::WordFinder,
+    text::{self, BLOCK},
 };
 
 /// More different words than this are a pattern gone wrong.
@@ -48,18 +48,15 @@ impl Decisions {
         if counts.is_empty() {
             return counts;
         }
-        let finder = WordFinder::new(key, self.words());
+        let Ok(covers) = Covers::new(key, &[], self.words()) else { return counts };
         for text in texts(draft, self) {
             let bytes = text.text.as_bytes();
             let mut spans = Vec::new();
-            for squeezed in [Some(Squeezed::new(bytes)), Squeezed::unwrapped(bytes)].into_iter().flatten() {
-                let mut places = Vec::new();
-                finder.find(&squeezed, &mut places);
-                let original = |at: usize| squeezed.original(at);
-                spans.extend(
-                    places.iter().map(|p| (p.word, original(p.at), original(p.at + p.length.saturating_sub(1)) + 1)),
-                );
-            }
+            covers.each_place(bytes, |place| {
+                if let Whose::Word(word) = place.whose {
+                    spans.push((word, place.start, place.end));
+                }
+            });
             spans.sort_unstable();
             let mut last = (usize::MAX, 0);
             for (word, start, end) in spans {

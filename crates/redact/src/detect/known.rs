@@ -1,6 +1,6 @@
 //! Tier A: the person's own secrets, in all their forms.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use zeroize::Zeroizing;
 
@@ -21,7 +21,11 @@ impl Known {
         let mut values = Vec::with_capacity(own.len());
         let mut seen = HashSet::new();
         for secret in own.iter().filter(|s| !s.value().is_empty() && seen.insert(s.value())) {
-            values.push(Value { text: Zeroizing::new(secret.value().to_owned()), public: 0, rule: kinds.len() });
+            values.push(Value {
+                text: Arc::new(Zeroizing::new(secret.value().to_owned())),
+                public: 0,
+                rule: kinds.len(),
+            });
             kinds.push(Kind {
                 id: "own-secret".to_owned(),
                 name: format!("Your own secret {} from {}", secret.name(), secret.source()),
