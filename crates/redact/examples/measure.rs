@@ -180,7 +180,7 @@ fn recall(engine: &Engine, corpus: &[Planted]) -> Result<(), Box<dyn Error>> {
 fn alarms(engine: &Engine, text: &str) -> Result<(), Box<dyn Error>> {
     let mut by_rule: BTreeMap<(Tier, String), BTreeSet<String>> = BTreeMap::new();
     for finding in findings(engine, &draft(text))? {
-        by_rule.entry((finding.tier, finding.rule)).or_default().insert(finding.fingerprint.to_string());
+        by_rule.entry((finding.tier, finding.rule.to_string())).or_default().insert(finding.fingerprint.to_string());
     }
     let megabytes = text.len() as f64 / 1e6;
     let mut blocking = 0;

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use self::stored::Stored;
-use crate::{Decision, Error, Finding, Fingerprint, FingerprintKey, fingerprint::Tag, text::BLOCK, words::Word};
+use crate::{
+    Decision, Error, Finding, Fingerprint, FingerprintKey, Shared, fingerprint::Tag, text::BLOCK, words::Word,
+};
 
 /// The author's decisions on one conversation.
 ///
@@ -23,7 +25,7 @@ use crate::{Decision, Error, Finding, Fingerprint, FingerprintKey, fingerprint::
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Decisions {
     withheld: BTreeSet<String>,
-    findings: BTreeMap<(String, Fingerprint), Choice>,
+    findings: BTreeMap<(Shared, Fingerprint), Choice>,
     words: Vec<Word>,
     title: Option<String>,
     description: Option<String>,
@@ -134,7 +136,9 @@ impl Decisions {
                 self.withhold(turn);
                 return Ok(());
             }
-            Decision::Allow if !finding.allowable => return Err(Error::NotAllowable { rule: finding.rule.clone() }),
+            Decision::Allow if !finding.allowable => {
+                return Err(Error::NotAllowable { rule: finding.rule.to_string() });
+            }
             Decision::Allow if reason.is_none() => return Err(Error::NoReason),
             Decision::Allow | Decision::Cover => {}
         }
@@ -175,7 +179,7 @@ impl Decisions {
     /// Why the findings of a rule and value were allowed.
     #[must_use]
     pub fn reason(&self, rule: &str, fingerprint: &Fingerprint) -> Option<&str> {
-        self.findings.get(&(rule.to_owned(), *fingerprint))?.reason.as_deref()
+        self.findings.get(&(rule.into(), *fingerprint))?.reason.as_deref()
     }
 
     /// The author's title; `None` where the conversation's own stands, `Some("")` for no title at all.

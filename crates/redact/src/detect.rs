@@ -21,7 +21,11 @@ pub(crate) use self::{
     patterns::Patterns,
     personal::{Personal, is_home},
 };
-use crate::{Engine, Tier, text::part, views};
+use crate::{
+    Engine, Tier,
+    text::{part, token_end},
+    views,
+};
 
 /// Where a secret stands in a text.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,7 +66,25 @@ struct Layer<'a> {
     bytes: &'a [u8],
     depth: u8,
     kind: LayerKind,
+    seeks: Seeks,
 }
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seeks {
+    Everything,
+    /// Tiers A to C, as the last gate does.
+    Secrets,
+}
+
+/// A long text is looked at in parts of this many bytes, so that what is remembered of it does not grow with it.
+const PART: usize = 1 << 20;
+/// So much of what stands before and behind a part is looked at too.
+const AROUND: usize = 1 << 16;
+/// The same behind it, where something goes on so far: what is longer is put together from its parts.
+const FAR: usize = 1 << 23;
+/// A hit that ends so close to the end of what is looked at may go on.
+const NEAR_END: usize = 64;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LayerKind {
@@ -72,10 +94,50 @@ enum LayerKind {
 }
 
 impl Engine {
-    /// Appends the hits in `text`, sorted by place, one for each value of a span: what is encoded may hold several.
-    pub(crate) fn detect(&self, text: &[u8], hits: &mut Vec<Hit>) {
+    /// Calls `each` with the hits in `text`, sorted by place, one for each value of a span: what is encoded may hold several.
+    pub(crate) fn detect(&self, text: &[u8], seeks: Seeks, each: &mut dyn FnMut(Hit)) {
+        if text.len() <= 2 * PART {
+            let mut hits = Vec::new();
+            self.detect_in(text, (0, text.len()), seeks, &mut hits);
+            hits.into_iter().for_each(each);
+            return;
+        }
+        // What begins in the part before and was told of there.
+        let mut told: Vec<(usize, usize, usize)> = Vec::new();
+        let mut from = 0;
+        while from < text.len() {
+            let to = from.saturating_add(PART).min(text.len());
+            let mut hits = Vec::new();
+            let mut around = AROUND;
+            loop {
+                let end = to.saturating_add(around).min(text.len());
+                hits.clear();
+                self.detect_in(text, (from.saturating_sub(AROUND), end), seeks, &mut hits);
+                let goes_on = |hit: &Hit| (from..to).contains(&hit.start) && hit.end + NEAR_END >= end;
+                if end == text.len() || around >= FAR || !hits.iter().any(goes_on) {
+                    for hit in hits.iter_mut().filter(|hit| hit.end == end) {
+                        hit.end = token_end(text, hit.end);
+                    }
+                    break;
+                }
+                around *= 8;
+            }
+            hits.retain(|hit| {
+                hit.start < to
+                    && hit.end > from
+                    && (hit.start >= from || !told.contains(&(hit.start, hit.end, hit.kind)))
+            });
+            told = hits.iter().filter(|hit| hit.end > to).map(|hit| (hit.start, hit.end, hit.kind)).collect();
+            hits.into_iter().for_each(&mut *each);
+            from = to;
+        }
+    }
+
+    /// The hits between two places of `text`.
+    fn detect_in(&self, text: &[u8], (from, to): (usize, usize), seeks: Seeks, hits: &mut Vec<Hit>) {
         let mut new = Vec::new();
-        self.look(Layer { bytes: text, depth: 0, kind: LayerKind::Text }, &|start, end| (start, end), &mut new);
+        let layer = Layer { bytes: part(text, from, to), depth: 0, kind: LayerKind::Text, seeks };
+        self.look(layer, &|start, end| (from + start, from + end), &mut new);
         new.sort_by(|a, b| {
             let place = (a.start, a.end, a.told_apart()).cmp(&(b.start, b.end, b.told_apart()));
             place.then_with(|| self.rank(a.kind).cmp(&self.rank(b.kind)))
@@ -89,14 +151,18 @@ impl Engine {
         let (engine, text) = (&*self.0, layer.bytes);
         let from = hits.len();
         engine.keyword.find(text, engine.views, hits);
-        engine.named.find(text, hits);
         engine.known.find(text, hits);
-        engine.patterns.find(text, engine.views, hits);
-        if layer.kind != LayerKind::Decoded {
-            engine.personal.find(text, hits);
+        if layer.seeks == Seeks::Everything || engine.patterns_hold_secrets {
+            engine.patterns.find(text, engine.views, hits);
         }
-        if layer.depth == 0 {
-            engine.entropy.find(text, hits);
+        if layer.seeks == Seeks::Everything {
+            engine.named.find(text, hits);
+            if layer.kind != LayerKind::Decoded {
+                engine.personal.find(text, hits);
+            }
+            if layer.depth == 0 {
+                engine.entropy.find(text, hits);
+            }
         }
         for hit in hits.get_mut(from..).unwrap_or_default() {
             let (start, end) = place(hit.start, hit.end);
@@ -118,11 +184,12 @@ impl Engine {
                     let (start, end) = view.span(start, end);
                     place(start, end)
                 };
-                self.look(Layer { bytes: &view.bytes, depth, kind }, &back, hits);
+                self.look(Layer { bytes: &view.bytes, depth, kind, ..layer }, &back, hits);
             }
         });
         views::decoded(text, &mut |plain, (start, end)| {
-            self.look(Layer { bytes: plain, depth, kind: LayerKind::Decoded }, &|_, _| place(start, end), hits);
+            let kind = LayerKind::Decoded;
+            self.look(Layer { bytes: plain, depth, kind, ..layer }, &|_, _| place(start, end), hits);
         });
     }
 

@@ -5,10 +5,11 @@ use std::{fmt, sync::Arc};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Error, Tier,
+    Error, Shared, Tier,
     detect::{Compile, Entropy, KeywordRules, Known, Named, Patterns, Personal},
     known::{OwnSecret, Person},
     rules::{self, RulesFile, Source, WordList},
+    scan::is_secret,
 };
 
 /// The engine's version: it changes whenever the same rules may find something else.
@@ -17,8 +18,8 @@ pub const ENGINE_VERSION: u32 = 2;
 /// What a finding may be, whichever detector found it.
 #[derive(Debug, Clone)]
 pub(crate) struct Kind {
-    pub(crate) id: String,
-    pub(crate) name: String,
+    pub(crate) id: Shared,
+    pub(crate) name: Shared,
     pub(crate) tier: Tier,
     pub(crate) blocking: bool,
     pub(crate) allowable: bool,
@@ -56,6 +57,8 @@ pub(crate) struct Inner {
     pub(crate) personal: Personal,
     pub(crate) known: Known,
     pub(crate) patterns: Patterns,
+    /// Rules of the person's own may be of the tiers that the last gate looks for.
+    pub(crate) patterns_hold_secrets: bool,
     pub(crate) views: bool,
     provider_rules: usize,
     hash: String,
@@ -185,10 +188,24 @@ impl EngineBuilder {
         let entropy = Entropy::new(&mut kinds);
         let personal = Personal::new(&self.person, &mut kinds)?;
         let known = Known::new(&self.own, &mut kinds)?;
+        let own_rules = kinds.len();
         let patterns = Patterns::new(self.files, &self.deny, self.words, &mut kinds)?;
+        let patterns_hold_secrets = kinds.iter().skip(own_rules).any(|kind| is_secret(kind.tier));
         let hash = hash_of(&kinds);
         let views = !self.without_views;
-        let inner = Inner { kinds, keyword, named, entropy, personal, known, patterns, views, provider_rules, hash };
+        let inner = Inner {
+            kinds,
+            keyword,
+            named,
+            entropy,
+            personal,
+            known,
+            patterns,
+            patterns_hold_secrets,
+            views,
+            provider_rules,
+            hash,
+        };
         Ok(Engine(Arc::new(inner)))
     }
 }
@@ -199,7 +216,7 @@ fn hash_of(kinds: &[Kind]) -> String {
     // Not the person's own secrets: their number would tell something.
     for kind in kinds.iter().filter(|k| k.tier != Tier::A) {
         sha.update(kind.id.len().to_le_bytes());
-        sha.update(&kind.id);
+        sha.update(kind.id.as_bytes());
         sha.update(kind.definition);
     }
     sha.finalize().iter().map(|b| format!("{b:02x}")).collect()

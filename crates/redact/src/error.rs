@@ -37,6 +37,21 @@ pub enum Error {
         /// The first of them, in reading order.
         first: Vec<UndecidedPlace>,
     },
+    /// More was found than anyone could look through.
+    #[error(
+        "more than {most} findings, {count} of them in the {field}{}; hold that turn back, or make the text shorter",
+        .turn.map(|n| format!(" of turn {n}")).unwrap_or_default()
+    )]
+    TooManyFindings {
+        /// So many are listed at most.
+        most: usize,
+        /// The turn in which it became too many, from 1; none for title and description.
+        turn: Option<usize>,
+        /// The text.
+        field: Field,
+        /// How many were found in it.
+        count: usize,
+    },
     /// This kind of secret may never be published.
     #[error("{rule} findings can be covered or their turn withheld, but never allowed")]
     NotAllowable {

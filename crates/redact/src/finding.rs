@@ -1,10 +1,72 @@
 //! A place in the conversation that needs a decision.
 
-use std::sync::Arc;
+use std::{fmt, ops::Deref, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Field, Fingerprint, fingerprint::Tag};
+
+/// A text that many findings have in common: a million findings name few rules.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shared(Arc<str>);
+
+impl Shared {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for Shared {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for Shared {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
+
+impl PartialEq<str> for Shared {
+    fn eq(&self, other: &str) -> bool {
+        *self.0 == *other
+    }
+}
+
+impl PartialEq<&str> for Shared {
+    fn eq(&self, other: &&str) -> bool {
+        *self.0 == **other
+    }
+}
+
+impl PartialEq<String> for Shared {
+    fn eq(&self, other: &String) -> bool {
+        *self.0 == **other
+    }
+}
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+impl Serialize for Shared {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&self.0)
+    }
+}
 
 /// What kind of knowledge says that this must not be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,9 +107,9 @@ pub struct Finding {
     /// From 1, in reading order of this scan.
     pub id: u32,
     /// The rule that found it.
-    pub rule: String,
+    pub rule: Shared,
     /// What it is, for people.
-    pub name: String,
+    pub name: Shared,
     /// How it was found.
     pub tier: Tier,
     /// Whether nothing may be published while this is undecided.
@@ -59,7 +121,7 @@ pub struct Finding {
     pub turn: Option<usize>,
     /// The turn's stable id.
     #[serde(skip)]
-    pub turn_id: Option<String>,
+    pub turn_id: Option<Shared>,
     /// The text it stands in.
     pub field: Field,
     /// Where it starts, in UTF-8 bytes of that text.
@@ -70,7 +132,7 @@ pub struct Finding {
     #[serde(skip)]
     pub fingerprint: Fingerprint,
     /// A hint by which the author recognises it; never enough to use.
-    pub preview: String,
+    pub preview: Shared,
     /// What was decided.
     pub decision: Option<Decision>,
     /// What a decision to allow it is bound to.

@@ -14,6 +14,9 @@ pub const BASE64_BYTES: usize = 5;
 /// Values shorter than this (in bytes) are not looked for in hexadecimal.
 pub const HEX_BYTES: usize = 4;
 
+/// A longer value (in bytes) is covered in pieces.
+const LONGEST_PIECE: usize = 1 << 16;
+
 /// How a hit runs on beyond itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunOn {
@@ -63,10 +66,19 @@ fn lines(value: &str) -> impl Iterator<Item = &str> {
     lines.filter(|l| l.chars().count() >= LINE_CHARS && !l.starts_with("-----"))
 }
 
-/// Where in a value something stands that is covered by itself: all of it, its lines, and the values of a list of cookies.
+/// Where in a value something stands that is covered by itself: all of it, or its pieces where it is very long; its lines;
+/// and the values of a list of cookies.
 pub(crate) fn pieces(value: &str) -> Vec<(usize, usize)> {
-    let mut pieces = vec![value];
-    pieces.extend(lines(value));
+    let mut pieces = Vec::new();
+    let mut rest = value;
+    // A value of many megabytes has forms of many more.
+    while rest.len() > LONGEST_PIECE {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(LONGEST_PIECE));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces.push(rest);
+    pieces.extend(lines(value).filter(|l| l.len() <= LONGEST_PIECE));
     if !value.contains(char::is_whitespace) || value.contains("; ") {
         pieces.extend(
             value

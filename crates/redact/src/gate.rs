@@ -3,6 +3,7 @@
 use crate::{
     Engine, FingerprintKey,
     cover::{Covers, Span},
+    detect::Seeks,
     protocol::{self, Lies},
     scan::{Allowed, covered_spans, is_secret},
     text::{self, part},
@@ -48,17 +49,19 @@ impl Gate {
         if let Some(span) = self.first_said(bytes, &spans) {
             return Err(self.covered(span));
         }
-        let mut hits = Vec::new();
-        self.engine.detect(bytes, &mut hits);
-        for hit in hits {
-            let Some(kind) = self.engine.kind(hit.kind).filter(|k| is_secret(k.tier)) else { continue };
+        let mut refused = None;
+        self.engine.detect(bytes, Seeks::Secrets, &mut |hit| {
+            let Some(kind) = self.engine.kind(hit.kind).filter(|k| refused.is_none() && is_secret(k.tier)) else {
+                return;
+            };
             let value = hit.plain.as_deref().map_or_else(|| part(bytes, hit.start, hit.end), Vec::as_slice);
             let open = |value: &[u8]| self.allowed.leaves_open(kind, &self.key.fingerprint(value));
             if open(value) && open(&protocol::unescaped(value)) {
-                return Err(GateHit { rule: kind.id.clone(), name: kind.name.clone(), start: hit.start, end: hit.end });
+                let (rule, name) = (kind.id.to_string(), kind.name.to_string());
+                refused = Some(GateHit { rule, name, start: hit.start, end: hit.end });
             }
-        }
-        Ok(())
+        });
+        refused.map_or(Ok(()), Err)
     }
 
     /// The first of `spans` that is not made by the writing of JSON alone: a word "not" does not stand in `\nother`, nor
@@ -87,8 +90,8 @@ impl Gate {
     fn covered(&self, span: &Span) -> GateHit {
         let rule = span.rule.and_then(|index| self.engine.kind(index));
         GateHit {
-            rule: rule.map_or("word", |r| &r.id).to_owned(),
-            name: rule.map_or("a covered word", |r| &r.name).to_owned(),
+            rule: rule.map_or("word", |r| r.id.as_str()).to_owned(),
+            name: rule.map_or("a covered word", |r| r.name.as_str()).to_owned(),
             start: span.start,
             end: span.end,
         }

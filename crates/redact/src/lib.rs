@@ -38,7 +38,7 @@ pub use decisions::{Decisions, HomeStyle};
 pub use draft::{Draft, DraftStep, DraftTurn, Field, Role};
 pub use engine::{ENGINE_VERSION, Engine, EngineBuilder};
 pub use error::{Error, UndecidedPlace};
-pub use finding::{Decision, Finding, Tier};
+pub use finding::{Decision, Finding, Shared, Tier};
 pub use fingerprint::{Fingerprint, FingerprintKey, NotAFingerprint};
 pub use forms::{BASE64_BYTES, HEX_BYTES, LINE_CHARS, PREFIX_CHARS};
 pub use gate::GateHit;

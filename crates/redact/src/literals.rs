@@ -68,8 +68,8 @@ impl Literals {
         let mut literals = Self { pieces: Vec::with_capacity(values.len()), forms: Default::default() };
         let mut count = 0;
         for value in values {
-            for (start, end) in forms::pieces(&value.text) {
-                let public = if end - start == value.text.len() { value.public } else { 0 };
+            for (n, (start, end)) in forms::pieces(&value.text).into_iter().enumerate() {
+                let public = if n == 0 { value.public } else { 0 };
                 let piece = Piece { value: Arc::clone(&value.text), start, end, public, rule: value.rule };
                 let first = u32::try_from(literals.pieces.len()).ok().and_then(|n| n.checked_mul(FORMS));
                 for (number, form) in forms::numbered(piece.text(), public, RunOn::Token) {

@@ -8,9 +8,9 @@ use std::{
 use zeroize::Zeroizing;
 
 use crate::{
-    Decision, Decisions, Draft, Engine, Error, Field, Finding, Fingerprint, FingerprintKey, Tier,
+    Decision, Decisions, Draft, Engine, Error, Field, Finding, Fingerprint, FingerprintKey, Shared, Tier,
     cover::{Covers, Value},
-    detect::{Hit, is_home},
+    detect::{Hit, Seeks, is_home},
     engine::{ENGINE_VERSION, Kind},
     finding::Ground,
     fingerprint::Tag,
@@ -45,7 +45,7 @@ impl Scan {
 /// A secret (tiers A to C) in a turn held back is covered wherever else it stands, unless it was allowed.
 ///
 /// # Errors
-/// The covered values cannot be compiled for searching.
+/// The covered values cannot be compiled for searching, or there are more findings than anyone could decide on.
 pub fn scan(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &FingerprintKey) -> Result<Scan, Error> {
     let survey = Survey::new(draft, engine, decisions, key)?;
     Ok(Scan { findings: survey.findings.into_iter().map(|f| f.finding).collect() })
@@ -87,19 +87,7 @@ impl<'a> Survey<'a> {
         key: &FingerprintKey,
     ) -> Result<Self, Error> {
         let texts = texts(draft, decisions);
-        let mut findings = Vec::new();
-        let mut hits = Vec::new();
-        for (index, text) in texts.iter().enumerate() {
-            hits.clear();
-            let mut paragraph = Paragraph::default();
-            engine.detect(text.text.as_bytes(), &mut hits);
-            for hit in hits.drain(..) {
-                if let Some(kind) = engine.kind(hit.kind) {
-                    let place = paragraph.tag_at(key, text, hit.start);
-                    findings.push(found(draft, key, text, index, kind, hit, place));
-                }
-            }
-        }
+        let mut findings = find_all(draft, engine, key, &texts)?;
         share_places(&mut findings);
         for (id, found) in (1..).zip(&mut findings) {
             found.finding.id = id;
@@ -153,6 +141,46 @@ impl<'a> Survey<'a> {
         };
         Ok(Self { texts, findings, values, covers })
     }
+}
+
+/// More findings than this are refused: nobody could look through them, and each takes some memory.
+const MOST_FINDINGS: usize = 200_000;
+/// Of a turn held back every finding is listed up to this many; of more only one for each value.
+const LISTED_WHEN_WITHHELD: usize = 1_000;
+
+/// Everything found in `texts`, in order.
+fn find_all(draft: &Draft, engine: &Engine, key: &FingerprintKey, texts: &[Text<'_>]) -> Result<Vec<Found>, Error> {
+    let mut findings = Vec::new();
+    let mut turn_id: Option<(usize, Shared)> = None;
+    for (index, text) in texts.iter().enumerate() {
+        let first = findings.len();
+        let mut seen = HashSet::new();
+        let mut count = 0_usize;
+        let mut paragraph = Paragraph::default();
+        engine.detect(text.text.as_bytes(), Seeks::Everything, &mut |hit| {
+            let Some(kind) = engine.kind(hit.kind) else { return };
+            count += 1;
+            if findings.len() > MOST_FINDINGS {
+                return;
+            }
+            let turn = text.turn.and_then(|place| Some((place, draft.turns.get(place)?)));
+            if let Some((place, turn)) = turn.filter(|(place, _)| turn_id.as_ref().is_none_or(|(of, _)| of != place)) {
+                turn_id = Some((place, Shared::from(turn.id.as_str())));
+            }
+            let id = turn.and(turn_id.as_ref().map(|(_, id)| id.clone()));
+            let place = paragraph.tag_at(key, text, hit.start);
+            let found = found(turn.map(|(_, turn)| (turn.index, id)), key, text, index, kind, hit, place);
+            let again = text.withheld && !seen.insert((found.kind, found.finding.fingerprint));
+            if !again || findings.len() - first < LISTED_WHEN_WITHHELD {
+                findings.push(found);
+            }
+        });
+        if findings.len() > MOST_FINDINGS {
+            let turn = text.turn.and_then(|place| Some(draft.turns.get(place)?.index));
+            return Err(Error::TooManyFindings { most: MOST_FINDINGS, turn, field: text.field, count });
+        }
+    }
+    Ok(findings)
 }
 
 /// What is covered in `text`: `spans` and all covered values, on boundaries, in order, apart from each other.
@@ -224,7 +252,10 @@ impl Paragraph {
 fn share_places(findings: &mut [Found]) {
     let mut places: HashMap<(usize, Fingerprint), Vec<Tag>> = HashMap::new();
     for found in &*findings {
-        places.entry((found.kind, found.finding.fingerprint)).or_default().push(found.finding.ground.place);
+        let tags = places.entry((found.kind, found.finding.fingerprint)).or_default();
+        if tags.last() != Some(&found.finding.ground.place) {
+            tags.push(found.finding.ground.place);
+        }
     }
     let places: HashMap<_, Arc<[Tag]>> = places
         .into_iter()
@@ -242,7 +273,7 @@ fn share_places(findings: &mut [Found]) {
 }
 
 fn found(
-    draft: &Draft,
+    turn: Option<(usize, Option<Shared>)>,
     key: &FingerprintKey,
     text: &Text<'_>,
     index: usize,
@@ -254,7 +285,6 @@ fn found(
     let plain = hit.plain.map(|bytes| Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned()));
     let value = plain.as_deref().map_or_else(|| str_part(text.text, start, end), String::as_str);
     let fingerprint = key.fingerprint(value.as_bytes());
-    let turn = text.turn.and_then(|place| draft.turns.get(place));
     let public = hit.public.min(value.len());
     let finding = Finding {
         id: 0,
@@ -263,13 +293,13 @@ fn found(
         tier: kind.tier,
         blocking: kind.blocking,
         allowable: kind.allowable,
-        turn: turn.map(|t| t.index),
-        turn_id: turn.map(|t| t.id.clone()),
+        turn: turn.as_ref().map(|(index, _)| *index),
+        turn_id: turn.and_then(|(_, id)| id),
         field: text.field,
         start,
         end,
         fingerprint,
-        preview: preview(value, public),
+        preview: Shared::from(preview(value, public)),
         decision: None,
         ground: Ground { rule: rule_tag(key, kind), place, places: Arc::default() },
     };
@@ -327,7 +357,7 @@ pub(crate) fn undecided(survey: &Survey<'_>) -> Option<Error> {
     let place = |f: &&Finding| crate::UndecidedPlace {
         turn: f.turn,
         field: f.field,
-        rule: f.rule.clone(),
+        rule: f.rule.to_string(),
         fingerprint: f.fingerprint,
     };
     Some(Error::Undecided { count: open.len(), first: open.iter().take(3).map(place).collect() })

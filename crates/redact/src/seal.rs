@@ -9,7 +9,7 @@ use crate::{
     Decision, Decisions, Draft, DraftStep, Engine, Error, Field, Fingerprint, FingerprintKey, HomeStyle, Role,
     cover::{Covers, Value},
     cut::Phrases,
-    detect::is_home,
+    detect::{Seeks, is_home},
     gate::{Gate, GateHit},
     scan::{Allowed, Survey, Text, covered_spans, undecided},
     text::{self, str_part},
@@ -363,19 +363,18 @@ impl<'a> Revealed<'a> {
     }
 
     fn look(&mut self, output: &str) {
-        let mut hits = Vec::new();
-        self.engine.detect(output.as_bytes(), &mut hits);
-        for hit in hits {
-            let Some(kind) = self.engine.kind(hit.kind) else { continue };
+        let Self { engine, allowed, key, seen, values } = self;
+        engine.detect(output.as_bytes(), Seeks::Everything, &mut |hit| {
+            let Some(kind) = engine.kind(hit.kind) else { return };
             let (start, end) = text::snap(output, hit.start, hit.end);
             let plain = hit.plain.as_deref().map(|bytes| String::from_utf8_lossy(bytes));
             let value = plain.as_deref().unwrap_or_else(|| str_part(output, start, end)).trim_matches('█');
-            let fingerprint = self.key.fingerprint(value.as_bytes());
-            if self.allowed.leaves_open(kind, &fingerprint) && self.seen.insert(fingerprint) {
+            let fingerprint = key.fingerprint(value.as_bytes());
+            if allowed.leaves_open(kind, &fingerprint) && seen.insert(fingerprint) {
                 let text = Arc::new(Zeroizing::new(value.to_owned()));
-                self.values.push(Value { text, public: hit.public, rule: hit.kind });
+                values.push(Value { text, public: hit.public, rule: hit.kind });
             }
-        }
+        });
     }
 }
 

@@ -14,7 +14,7 @@ use common::{cover_all, draft, github_token, key, other_token, private_key, rule
 use onrecord_redact::{Decision, Decisions, Error, Field, Tier, scan};
 
 fn rules_in(text: &str) -> Vec<String> {
-    scanned(&draft(&[text]), &Decisions::default()).findings.into_iter().map(|f| f.rule).collect()
+    scanned(&draft(&[text]), &Decisions::default()).findings.into_iter().map(|f| f.rule.to_string()).collect()
 }
 
 #[test]

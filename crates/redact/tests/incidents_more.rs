@@ -118,7 +118,7 @@ fn nothing_that_is_published_depends_on_the_length_of_what_is_covered() {
         draft.title = Some(format!("Push with {token}"));
         draft.turns[1].steps.push(step("Bash", &format!("echo {token}")));
         let previews: Vec<String> =
-            scanned(&draft, &Decisions::default()).findings.into_iter().map(|f| f.preview).collect();
+            scanned(&draft, &Decisions::default()).findings.into_iter().map(|f| f.preview.to_string()).collect();
         let reviewed = told(&draft, &[&secret]);
         let told = (everything(&reviewed), format!("{reviewed:?}"), previews);
         assert_eq!(*seen.get_or_insert_with(|| told.clone()), told, "{length} characters");

@@ -34,7 +34,7 @@ fn person() -> Person {
 fn found(text: &str) -> Vec<(String, String)> {
     let scan = scan(&draft(&[text]), &ENGINE, &Decisions::default(), &key()).unwrap();
     let personal = scan.findings.iter().filter(|f| f.tier == Tier::F);
-    personal.map(|f| (f.rule.clone(), text[f.start..f.end].to_owned())).collect()
+    personal.map(|f| (f.rule.to_string(), text[f.start..f.end].to_owned())).collect()
 }
 
 /// Each sample has its one finding between « and ».

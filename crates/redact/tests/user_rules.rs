@@ -28,7 +28,7 @@ fn findings(engine: &Engine, text: &str) -> Vec<Finding> {
 /// Rule and value of each finding of the person's own rules.
 fn found(engine: &Engine, text: &str) -> Vec<(String, String)> {
     let own = findings(engine, text).into_iter().filter(|f| f.tier == Tier::G);
-    own.map(|f| (f.rule, text[f.start..f.end].to_owned())).collect()
+    own.map(|f| (f.rule.to_string(), text[f.start..f.end].to_owned())).collect()
 }
 
 /// The values that one rule of gitleaks' format finds.

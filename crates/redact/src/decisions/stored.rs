@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Bound, Choice, Decisions, HomeStyle};
-use crate::{Decision, Fingerprint, fingerprint::Tag, words::Word};
+use crate::{Decision, Fingerprint, Shared, fingerprint::Tag, words::Word};
 
 /// Version of the stored form. In version 1 an allow was not bound to anything: such a finding is undecided again.
 const VERSION: u32 = 2;
@@ -63,8 +63,8 @@ fn tags(hex: &str) -> Option<Vec<Tag>> {
 
 impl From<Decisions> for Stored {
     fn from(from: Decisions) -> Self {
-        let finding = |((rule, fingerprint), choice): ((String, Fingerprint), Choice)| StoredFinding {
-            rule,
+        let finding = |((rule, fingerprint), choice): ((Shared, Fingerprint), Choice)| StoredFinding {
+            rule: rule.to_string(),
             fingerprint,
             decision: choice.decision,
             reason: choice.reason,
@@ -114,7 +114,7 @@ impl TryFrom<Stored> for Decisions {
                 continue;
             }
             let choice = Choice { decision: finding.decision, reason: finding.reason, bound };
-            decisions.findings.insert((finding.rule, finding.fingerprint), choice);
+            decisions.findings.insert((finding.rule.into(), finding.fingerprint), choice);
         }
         Ok(decisions)
     }

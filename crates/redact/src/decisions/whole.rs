@@ -93,7 +93,11 @@ impl Decisions {
                 match found.decision {
                     Some(Decision::Cover) => spans.push((found.start, found.end)),
                     None if found.blocking && !self.allows_value(found) => {
-                        return Err(Error::InOwnText { field, rule: found.rule.clone(), name: found.name.clone() });
+                        return Err(Error::InOwnText {
+                            field,
+                            rule: found.rule.to_string(),
+                            name: found.name.to_string(),
+                        });
                     }
                     _ => {}
                 }

@@ -30,8 +30,8 @@ pub(crate) struct Entropy {
 impl Entropy {
     pub(crate) fn new(kinds: &mut Vec<Kind>) -> Self {
         kinds.push(Kind {
-            id: "random-token".to_owned(),
-            name: "Random token".to_owned(),
+            id: "random-token".to_owned().into(),
+            name: "Random token".to_owned().into(),
             tier: Tier::E,
             blocking: false,
             allowable: true,

@@ -199,8 +199,8 @@ impl KeywordRules {
                 }
             }
             kinds.push(Kind {
-                id: source.id.clone(),
-                name: source.name.clone(),
+                id: source.id.clone().into(),
+                name: source.name.clone().into(),
                 tier: source.tier,
                 blocking: source.blocking,
                 allowable: source.allowable,

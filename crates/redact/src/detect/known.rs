@@ -27,8 +27,8 @@ impl Known {
                 rule: kinds.len(),
             });
             kinds.push(Kind {
-                id: "own-secret".to_owned(),
-                name: format!("Your own secret {} from {}", secret.name(), secret.source()),
+                id: "own-secret".to_owned().into(),
+                name: format!("Your own secret {} from {}", secret.name(), secret.source()).into(),
                 tier: Tier::A,
                 blocking: true,
                 allowable: false,

@@ -187,8 +187,8 @@ impl Named {
     pub(crate) fn new(kinds: &mut Vec<Kind>) -> Self {
         let mut add = |id: &str, name: &str| {
             kinds.push(Kind {
-                id: id.to_owned(),
-                name: name.to_owned(),
+                id: id.to_owned().into(),
+                name: name.to_owned().into(),
                 tier: Tier::D,
                 blocking: true,
                 allowable: true,

@@ -70,7 +70,7 @@ impl Patterns {
         words: Vec<WordList>,
         kinds: &mut Vec<Kind>,
     ) -> Result<Self, Error> {
-        let mut builder = Builder { ids: kinds.iter().map(|k| k.id.clone()).collect(), ..Builder::default() };
+        let mut builder = Builder { ids: kinds.iter().map(|k| k.id.to_string()).collect(), ..Builder::default() };
         for (number, pattern) in (1..).zip(deny) {
             builder.deny(number, pattern, kinds)?;
         }
@@ -254,9 +254,9 @@ impl Builder {
         self.rules.push(Pattern { kind: kinds.len(), regex, accept: Accept::Whole });
         self.asks.push((Vec::new(), None));
         kinds.push(Kind {
-            id: "deny".to_owned(),
+            id: "deny".to_owned().into(),
             // Never the pattern: it may be the very words.
-            name: format!("Denied by pattern {number}"),
+            name: format!("Denied by pattern {number}").into(),
             tier: Tier::G,
             blocking: true,
             allowable: false,
@@ -270,8 +270,8 @@ impl Builder {
             .map_err(|reason| Error::Rule { id: source.id.clone(), reason })?;
         let kind = kinds.len();
         kinds.push(Kind {
-            id: source.id.clone(),
-            name: source.name.clone(),
+            id: source.id.clone().into(),
+            name: source.name.clone().into(),
             tier: source.tier,
             blocking: source.blocking,
             allowable: source.allowable,
@@ -300,8 +300,8 @@ impl Builder {
         let everywhere = rule.keywords.iter().any(|k| k.is_empty() || !k.is_ascii());
         self.asks.push((if everywhere { Vec::new() } else { rule.keywords }, Some(rule.regex)));
         kinds.push(Kind {
-            id: self.free_id(&rule.id),
-            name: rule.description,
+            id: self.free_id(&rule.id).into(),
+            name: rule.description.into(),
             tier: Tier::G,
             blocking: true,
             allowable: true,

@@ -112,8 +112,8 @@ impl Personal {
         for what in What::ALL {
             let (id, name, blocking) = what.describe();
             kinds.push(Kind {
-                id: id.to_owned(),
-                name: name.to_owned(),
+                id: id.to_owned().into(),
+                name: name.to_owned().into(),
                 tier: Tier::F,
                 blocking,
                 allowable: true,

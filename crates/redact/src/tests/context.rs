@@ -1,6 +1,7 @@
 //! Whatever follows a secret, and whatever the text around it was written into.
 
 use super::samples::{Sample, fill};
+use crate::detect::Seeks;
 use crate::{Engine, Tier, rules::builtin};
 
 const FOLLOWING: [&str; 30] = [
@@ -11,7 +12,7 @@ const FOLLOWING: [&str; 30] = [
 /// Whether a rule finds all of it: what names and randomness say does not depend on rules.
 fn covers(engine: &Engine, text: &str, secret: (usize, usize)) -> bool {
     let mut hits = Vec::new();
-    engine.detect(text.as_bytes(), &mut hits);
+    engine.detect(text.as_bytes(), Seeks::Everything, &mut |hit| hits.push(hit));
     let of_rule = |kind| engine.kind(kind).is_some_and(|k| matches!(k.tier, Tier::B | Tier::C));
     hits.iter().any(|h| of_rule(h.kind) && h.start <= secret.0 && secret.1 <= h.end)
 }

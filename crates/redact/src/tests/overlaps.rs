@@ -1,6 +1,7 @@
 //! What is found within something else: the strict is never hidden by the lax.
 #![allow(clippy::string_slice, reason = "tests fail loudly")]
 
+use crate::detect::Seeks;
 use crate::{Engine, detect::Hit, rules::parse};
 
 /// Rules for a phrase and for a word in it.
@@ -19,8 +20,8 @@ fn engine(phrase: &str, word: &str) -> Engine {
 /// The rules of what is found in the phrase.
 fn found(engine: &Engine) -> Vec<String> {
     let mut hits: Vec<Hit> = Vec::new();
-    engine.detect(b"in qtown jk7zq9 vale.", &mut hits);
-    hits.iter().map(|h| engine.kind(h.kind).unwrap().id.clone()).collect()
+    engine.detect(b"in qtown jk7zq9 vale.", Seeks::Everything, &mut |hit| hits.push(hit));
+    hits.iter().map(|h| engine.kind(h.kind).unwrap().id.to_string()).collect()
 }
 
 #[test]

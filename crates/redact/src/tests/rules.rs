@@ -1,6 +1,7 @@
 //! Every sample of every rule, and the rules file itself.
 
 use super::samples::fill;
+use crate::detect::Seeks;
 use crate::{
     Engine, Error,
     rules::{builtin, parse},
@@ -43,7 +44,7 @@ fn every_positive_sample_is_found_whole_among_all_rules() {
         for (seed, template) in (1..).zip(&source.positive) {
             let sample = fill(template, seed);
             let mut hits = Vec::new();
-            rules.detect(sample.text.as_bytes(), &mut hits);
+            rules.detect(sample.text.as_bytes(), Seeks::Everything, &mut |hit| hits.push(hit));
             let whole = |(start, end)| {
                 hits.iter().any(|h| {
                     let kind = rules.kind(h.kind).unwrap();

@@ -11,6 +11,13 @@ use crate::text::next_byte;
 /// How much of the text around a change is looked at: context of a name before a value, and the length of long tokens.
 const MARGIN: usize = 2048;
 
+/// So many changes make one region at most, over so many bytes: what is remembered of them takes more than the text.
+const MOST_CHANGES: usize = 1 << 15;
+const MOST_BYTES: usize = 1 << 20;
+/// So much of a region is looked at again with the next.
+const OVERLAP_CHANGES: usize = 1 << 13;
+const OVERLAP_BYTES: usize = 1 << 16;
+
 /// A part of a text that reads otherwise than it is written.
 pub(crate) struct Region {
     /// As it is read.
@@ -24,10 +31,16 @@ pub(crate) fn regions(text: &[u8], each: &mut dyn FnMut(Region)) {
     let mut changes: Vec<Found> = Vec::new();
     let mut at = 0;
     while let Some(found) = next_change(text, at, changes.last()) {
+        let first = changes.first().map_or(found.from, |c| c.from);
         let last = changes.last().map_or(found.from, |c| c.to);
         if found.from - last > 2 * MARGIN {
             each(region(text, &changes));
             changes.clear();
+        } else if changes.len() >= MOST_CHANGES || last - first > MOST_BYTES {
+            each(region(text, &changes));
+            // What stands across the end of the one region stands whole in the next.
+            let kept = changes.iter().rev().take(OVERLAP_CHANGES).take_while(|c| last - c.from < OVERLAP_BYTES).count();
+            changes.drain(..changes.len() - kept);
         }
         at = found.to;
         changes.push(found);

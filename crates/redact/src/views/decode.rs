@@ -243,6 +243,12 @@ fn mostly_text(stretch: &[u8], ascii: usize) -> bool {
 fn dump(text: &[u8], from: usize, each: &mut Each<'_>) -> Option<usize> {
     let parts = |b: &u8| matches!(b, b' ' | b',' | b':' | b'\n');
     let start = from + text.get(from..)?.iter().take(64).position(|b| !parts(b))?;
+    let first = part(text, start, start + 9);
+    let first = first.strip_prefix(b"0x").unwrap_or(first);
+    let digits = first.iter().take_while(|b| class(**b) & HEX != 0).count();
+    if !matches!(digits, 2 | 3 | 4 | 8) {
+        return None;
+    }
     hex_list(text, start, each).or_else(|| decimal_list(text, start, each))
 }
 

@@ -52,8 +52,8 @@ impl Words {
             .map_err(|e| Error::Matcher(e.to_string()))?;
         let kind = kinds.len();
         kinds.push(Kind {
-            id: "deny-word".to_owned(),
-            name: "Word of your list".to_owned(),
+            id: "deny-word".to_owned().into(),
+            name: "Word of your list".to_owned().into(),
             tier: Tier::G,
             blocking: true,
             allowable: true,
