@@ -163,6 +163,7 @@ fn measure(case: &Case) -> Result<()> {
             created_at: jiff::Timestamp::UNIX_EPOCH,
             model: None,
             text,
+            reasoning: Vec::new(),
             steps: Vec::new(),
         }
     };
@@ -204,7 +205,8 @@ fn measure(case: &Case) -> Result<()> {
             return Ok(());
         }
     };
-    let sealed: Vec<&str> = reviewed.turns().iter().filter_map(|t| t.content()).map(|c| c.text()).collect();
+    let sealed: Vec<&str> =
+        reviewed.turns().iter().filter_map(|t| t.content()).map(onrecord_redact::ReviewedContent::text).collect();
     let sealed_size: usize = sealed.iter().map(|s| s.len()).sum();
     print!("{}", stage.end(text + sealed_size)?);
 
