@@ -238,6 +238,46 @@ fn values_by_their_kind() {
     }
 }
 
+/// Keys of services whose names no list has, in hexadecimal, as UUIDs and in small letters.
+#[test]
+fn what_a_service_of_any_name_gave_out_is_found() {
+    let mut dice = Dice(11);
+    let uuid = format!("{}-{}-4{}-a{}-{}", dice.hex(8), dice.hex(4), dice.hex(3), dice.hex(3), dice.hex(12));
+    let small = dice.string(b"abcdefghijklmnopqrstuvwxyz0123456789", 32);
+    for value in [dice.hex(32), dice.hex(40), uuid.clone(), small] {
+        for name in ["ACMEPAY_TOKEN={v}", "acmepay_token: \"{v}\"", "const acmepayToken = \"{v}\";", "ACMEPAY_KEY={v}"]
+        {
+            let text = name.replace("{v}", &value);
+            let start = text.find(&value).unwrap();
+            assert!(findings(&text).iter().any(|f| (f.start, f.end) == (start, start + value.len())), "{name}");
+        }
+        for name in ["page_token: \"{v}\"", "cache_key = \"{v}\"", "row_key={v}", "PARTITION_KEY={v}"] {
+            assert!(!findings(&name.replace("{v}", &value)).iter().any(|f| f.blocking), "{name}");
+        }
+    }
+    assert!(findings(&format!("my Acme API key is {uuid}")).iter().any(|f| f.blocking));
+}
+
+/// Passwords of several words, digits and signs, without quotes.
+#[test]
+fn passwords_of_words_are_found_where_nothing_quotes_them() {
+    for value in ["river_Stone!4", "K1^ujf7%COMoGNts", "Garden-stone-687"] {
+        for place in
+            ["Password: {v}", "mein Passwort ist {v}", "password={v}", "  password: {v}", "set -x db_password {v}"]
+        {
+            let text = place.replace("{v}", value);
+            let start = text.find(value).unwrap();
+            assert!(
+                findings(&text).iter().any(|f| f.start <= start && start + value.len() <= f.end),
+                "{place} {value}"
+            );
+        }
+    }
+    for code in ["password = hash_Password(input)", "password: RFC-6749", "password = x1*Y2", "password: react@18"] {
+        assert!(!findings(code).iter().any(|f| f.blocking), "{code}");
+    }
+}
+
 /// What stands after such names without being a secret.
 fn negatives() -> Vec<String> {
     const VALUES: [&str; 42] = [

@@ -1,6 +1,6 @@
 //! What a name says of its value.
 
-use super::words::{ABOUT, OTHER, OTHER_WHEN_WEAK, SECRET_KEYS, SECRET_TOKENS, WHICH};
+use super::words::{ABOUT, OTHER, OTHER_WHEN_WEAK, SECRET_KEYS, SECRET_TOKENS, WHICH, WHOSE_NOT};
 use crate::text::part;
 
 /// What a value must be to be taken for a secret, given its name.
@@ -16,6 +16,8 @@ pub(super) enum Says {
     Words,
     /// A secret that a machine made: keys and tokens.
     Secret,
+    /// A key or token of something that is named: hashes and UUIDs count too.
+    Whose,
     /// Something that may be secret: only what is random counts.
     Maybe,
     /// Four to eight digits.
@@ -101,7 +103,7 @@ pub(super) fn says(name: &[u8], previous: &[u8]) -> Option<Says> {
         let before = if i == 0 { qualifier } else { words.before(i) };
         Some((i, noun(words.get(i), before, words.get(i + 1))?))
     })?;
-    let weak = matches!(says, Says::Maybe | Says::MaybePassword);
+    let weak = matches!(says, Says::Maybe | Says::Whose | Says::MaybePassword);
     let caps = is_caps(name);
     let mut says = says;
     for after in (at + 1..words.count).map(|i| words.get(i)) {
@@ -147,8 +149,10 @@ fn noun(word: &[u8], before: &[u8], after: &[u8]) -> Option<Says> {
         b"key" if matches!(before, b"license" | b"licence" | b"product" | b"activation" | b"serial") => Says::License,
         b"licensekey" | b"licencekey" => Says::License,
         b"key" if SECRET_KEYS.has(before) => Says::Secret,
-        b"key" if !before.is_empty() => Says::Maybe,
         b"token" if SECRET_TOKENS.has(before) => Says::Secret,
+        b"key" | b"token" if WHOSE_NOT.has(before) => Says::Maybe,
+        b"key" if !before.is_empty() => Says::Whose,
+        b"token" if !before.is_empty() => Says::Whose,
         b"token" => Says::Maybe,
         _ => return glued(word),
     })

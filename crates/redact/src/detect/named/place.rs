@@ -123,7 +123,9 @@ fn separator(text: &[u8], name: Name, pos: usize, gap: bool, quote: Option<u8>) 
     Some(match rest {
         [b'=' | b'!', b'=', b'=', ..] => (Separator::Operator, pos + 3),
         [b'=' | b'!', b'=', ..] | [b'|', b'|', ..] | [b'?', b'?', ..] => (Separator::Operator, pos + 2),
-        [b'=' | b'-', b'>', ..] | [b':', b'=', ..] => (Separator::Equals { tight: false }, pos + 2),
+        [b'=' | b'-', b'>', ..] | [b':', b'=', ..] | [b'<', b'-', b' ', ..] => {
+            (Separator::Equals { tight: false }, pos + 2)
+        }
         [b'=', b'~', ..] | [b':', b':', ..] => return None,
         [b'=', ..] => (Separator::Equals { tight }, pos + 1),
         [b':', ..] => (Separator::Colon, pos + 1),
@@ -343,9 +345,17 @@ fn is_flag(text: &[u8], name: Name) -> bool {
 
 /// The line begins with the word of a Dockerfile or a shell that sets a variable, or is one of a netrc.
 fn is_command(text: &[u8], name: Name) -> bool {
-    let before = part(text, name.start.saturating_sub(12), name.start);
+    let before = part(text, name.start.saturating_sub(24), name.start);
     let line = before.iter().rposition(|b| *b == b'\n').map_or(before, |i| part(before, i + 1, before.len()));
-    let word = line.trim_ascii();
+    // The marks of a quotation, a diff, a prompt.
+    let marks = line.iter().take_while(|b| !b.is_ascii_alphanumeric()).count();
+    let word = part(line, marks, line.len()).trim_ascii();
+    // The flags of fish's `set`, wherever it stands.
+    let mut words = word.rsplit(|b| *b == b' ');
+    let (last, before) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    if before == b"set" && last.starts_with(b"-") {
+        return true;
+    }
     [&b"ENV"[..], b"ARG", b"setx", b"set", b"SETX", b"config", b"requirepass"].contains(&word)
         || (word.is_empty() && part(text, name.start, name.end) == b"requirepass")
 }

@@ -4,7 +4,7 @@ use super::words::List;
 use super::{
     name::Says,
     place::{bare_end, quoted},
-    value::{Stands, is_secret},
+    value::{Stands, is_secret, is_uuid},
 };
 use crate::text::part;
 
@@ -131,7 +131,7 @@ fn value(text: &[u8], start: usize, says: Says, told: bool) -> Option<(usize, us
     } else {
         says
     };
-    if !told && stands == Stands::Prose && matches!(says, Says::Maybe) {
+    if !told && stands == Stands::Prose && (matches!(says, Says::Maybe | Says::Whose) || is_uuid(token)) {
         return None;
     }
     (token.len() >= 6 && is_secret(token, says, stands)).then_some((start, end))

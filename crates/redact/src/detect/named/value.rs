@@ -61,6 +61,7 @@ pub(super) fn is_secret(value: &[u8], says: Says, stands: Stands) -> bool {
             is_machine_made(value, &shape, stands)
                 || (stands != Stands::Bare && shape.signs > 0 && is_made_up(value, &shape, stands))
         }
+        Says::Whose => is_random(value, &shape) || is_digest(value, &shape),
         Says::Maybe => is_random(value, &shape),
     }
 }
@@ -184,7 +185,7 @@ pub(super) fn is_machine_made(value: &[u8], shape: &Shape, stands: Stands) -> bo
         return false;
     }
     if is_uuid(value) {
-        return stands != Stands::Prose;
+        return true;
     }
     let plain = value.strip_prefix(b"0x").unwrap_or(value);
     if Shape::of(plain).is_hex() {
@@ -234,6 +235,18 @@ fn is_random(value: &[u8], shape: &Shape) -> bool {
         && surprise(value) >= -1
 }
 
+/// Hexadecimal as long as keys are, a UUID, or small letters and digits in no order.
+fn is_digest(value: &[u8], shape: &Shape) -> bool {
+    let hex = shape.is_hex() && (20..=128).contains(&value.len()) && shape.digits > 1 && shape.letters() > 1;
+    let lower = (20..=128).contains(&value.len())
+        && shape.digits > 2
+        && shape.letters() > 3
+        && shape.signs + shape.foreign == 0
+        && shape.separators <= 2
+        && surprise(value) >= 3;
+    (hex && entropy(value) > 2.8) || is_uuid(value) || lower
+}
+
 /// Brackets and operators within: an expression, unless a machine made it.
 fn looks_like_code(value: &[u8]) -> bool {
     let brackets = value
@@ -274,6 +287,8 @@ pub(super) fn is_made_up(value: &[u8], shape: &Shape, stands: Stands) -> bool {
             let separated = shape.separators > 0;
             let plain = begins && strange == 0 && value.len() >= 8 && !looks_like_code(value);
             let ends_in_digits = inner.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+            let all_classes = words::has_all_classes(value);
+            let emphatic = value.iter().filter(|b| b"!@#$^&?".contains(b)).count();
             (plain && tail_signs > 0 && tail_signs <= 3 && ends_in_digits > 0 && (!separated || shape.upper > 0))
                 || (plain
                     && inner_signs > 0
@@ -281,7 +296,21 @@ pub(super) fn is_made_up(value: &[u8], shape: &Shape, stands: Stands) -> bool {
                     && shape.digits > 0
                     && !separated
                     && !is_arithmetic(inner))
-                || (plain && signs <= 3 && words::has_all_classes(value) && !separated && !is_arithmetic(inner))
+                || (plain && signs <= 3 && all_classes && !separated && !is_arithmetic(inner))
+                // `River_stone!4`, `K1^ujf7%COMo`: what rules for passwords ask for, and code has not.
+                || (plain && all_classes && emphatic > 0 && shape.separators <= 2 && !is_version_of(inner))
+                // `Summer-River-204` after "password:".
+                || (stands != Stands::Argument
+                    && plain
+                    && signs == 0
+                    && separated
+                    && (2..=4).contains(&ends_in_digits)
+                    && shape.digits == ends_in_digits
+                    && shape.upper > 0
+                    && shape.lower > 5
+                    && value.len() >= 10
+                    && value.contains(&b'-')
+                    && is_passwordlike_kebab(value))
                 || (stands != Stands::Bare
                     && plain
                     && signs == 0

@@ -110,6 +110,25 @@ pub(super) static SECRET_TOKENS: List = List::new(
      write x xoauth",
 );
 
+/// Words before `key` and `token` that name nobody's service: of data, of programs, of sentences.
+pub(super) static WHOSE_NOT: List = List::new(
+    "a active all an and any array as asset at attr attribute base batch be big block body bucket build bundle byte \
+     chain change channel check child class click client cluster code col collection column comm commit compare \
+     composite config contract correct csr current custom data date decoded default dest destination different \
+     doc document domain dup duplicate edge element empty encoded entity entry enum env error esc exact existing \
+     expected extra fake field file filter final fixed for found from full game get given good grant graph grid has \
+     header hex history if image import in inner instance int internal invalid is its job join kem key known \
+     kv layer leaf left len line link literal load long lookup main manifest merge message meta metadata missing \
+     model module my name namespace new no node not null number numeric obj object of offset old on one only \
+     operator option or order orig original other our out outer owner pair parent partial party path peer pem perm \
+     pivot pk point position prev previous primary prime proof prop property pub public range raw rec ref region \
+     remote remove result return right root row rsa same schema scope search second section seed select selection \
+     self set shard shared short single slot source spec src starting state static step str struct sub subject \
+     suffix symbol table tag target task temp template test text that the their this time title tmp to tracking \
+     transient type ui unknown upload url use user valid value var version view when which widget with word wrong \
+     x y your",
+);
+
 /// Words after the noun that tell which secret it is, not something about it.
 pub(super) static WHICH: List = List::new(
     "admin again app backup base clear confirm confirmation current database db de default dev development en env \
