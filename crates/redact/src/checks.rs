@@ -8,10 +8,12 @@ use crate::{base64, shapes};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Check {
-    /// A digit stands in it.
+    /// A digit stands in it, or it is letters in no order: one of thirty random tokens of 20 characters has no digit.
     Digit,
     /// Both cases of letters stand in it.
     MixedCase,
+    /// It is not as long as 32 or 64 bytes in base64url: what may be a prefix may be chance.
+    NotKeySize,
     /// It is not all hexadecimal.
     NotHex,
     /// Key material follows the first line of a key block.
@@ -32,6 +34,8 @@ pub(crate) enum Check {
     Random,
     /// It could be a password that someone chose: more than letters, and no expression.
     Passwordish,
+    /// It could be a password after a noun and a verb: digits or signs, and no file, version or date.
+    PasswordInSentence,
     /// Its first twelve words could be those of a recovery phrase.
     Mnemonic,
     /// It is a list of codes: half of them at least have digits.
@@ -103,8 +107,9 @@ pub(crate) struct Candidate<'a> {
 impl Check {
     pub(crate) fn holds(self, on: &Candidate<'_>) -> bool {
         match self {
-            Self::Digit => on.body.iter().any(u8::is_ascii_digit),
+            Self::Digit => on.body.iter().any(u8::is_ascii_digit) || shapes::is_letters_at_random(on.body),
             Self::MixedCase => on.body.iter().any(u8::is_ascii_uppercase) && on.body.iter().any(u8::is_ascii_lowercase),
+            Self::NotKeySize => !matches!(on.value.len(), 43 | 86),
             Self::NotHex => on.body.iter().any(|b| b.is_ascii_alphabetic() && !b.is_ascii_hexdigit()),
             Self::PemBody => has_pem_body(on.value),
             Self::Base64PrivateKey => {
@@ -126,6 +131,7 @@ impl Check {
             Self::Cookie => shapes::has_secret_cookie(on.value),
             Self::Random => shapes::is_random(on.value),
             Self::Passwordish => shapes::is_passwordish(on.value),
+            Self::PasswordInSentence => shapes::is_password_in_sentence(on.value),
             Self::Mnemonic => shapes::is_mnemonic(on.value),
             Self::DigitsThroughout => shapes::has_digits_throughout(on.value),
             Self::HomeName => is_persons(on.value),

@@ -14,7 +14,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 pub(crate) use self::{
-    entropy::Entropy,
+    entropy::{Entropy, surprise},
     keyword::{Compile, KeywordRules},
     known::Known,
     named::Named,

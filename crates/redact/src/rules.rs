@@ -73,6 +73,7 @@ const BUILTIN: &[&str] = &[
     include_str!("../rules/keys.toml"),
     include_str!("../rules/structure.toml"),
     include_str!("../rules/commands.toml"),
+    include_str!("../rules/handed.toml"),
     include_str!("../rules/personal.toml"),
 ];
 

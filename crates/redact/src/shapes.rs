@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::{
     checks::{contains, entropy, secretish},
+    detect::surprise,
     text::part,
 };
 
@@ -110,6 +111,16 @@ fn is_restless(value: &[u8]) -> bool {
     value.len() >= 12 && letters().count() == value.len() && changes.count() * 20 >= value.len() * 9
 }
 
+/// Whether letters alone, in both cases, are in an order that no words have.
+pub(crate) fn is_letters_at_random(value: &[u8]) -> bool {
+    let joins = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-');
+    (16..=64).contains(&value.len())
+        && value.iter().all(joins)
+        && value.iter().any(u8::is_ascii_uppercase)
+        && value.iter().any(u8::is_ascii_lowercase)
+        && surprise(value) >= 6
+}
+
 /// Whether it looks random: neither a name in a program, nor words, nor a version.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     let kind = |b: &u8| match b {
@@ -157,6 +168,16 @@ pub(crate) fn is_passwordish(value: &[u8]) -> bool {
     let number = value.len() < 8 && value.iter().all(u8::is_ascii_digit);
     let code = text.contains(['(', '[', '{']) || EXPRESSIONS.iter().any(|e| text.starts_with(e)) || text.contains("::");
     telling && !constant && !path && !number && !code && secretish(value)
+}
+
+/// Whether a word could be the password that a sentence tells of: not a date, a number, a version or the name of a file.
+pub(crate) fn is_password_in_sentence(value: &[u8]) -> bool {
+    let letters = value.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let name =
+        value.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'-' | b'/'));
+    let worded = name && digits < 3 && !is_random(value);
+    letters >= 3 && digits > 0 && !worded && !value.contains(&b'=') && is_passwordish(value)
 }
 
 /// Beginnings of the names of cookies that hold preferences and statistics.
