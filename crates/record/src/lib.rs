@@ -14,7 +14,7 @@ mod split;
 pub mod tiles;
 
 pub use about::{About, TurnAbout};
-pub use aligned::{MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
+pub use aligned::{MemberRecord, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
 pub use family::{Family, UnknownFamily};
 pub use plan::{Action, Existing, Write, plan};
 pub use project::{Reasoning, project, project_with};

@@ -188,7 +188,7 @@ fn step_record(step: &DraftStep, lost: &mut Losses) -> StepRecord {
     }
 }
 
-fn record(
+pub(super) fn record(
     turn: Option<String>,
     part: u32,
     index: usize,

@@ -3,9 +3,11 @@
 
 mod decode;
 mod encode;
+mod member;
 
 pub use decode::{Unreadable, conversation, published};
 pub use encode::{Encoded, KnownKeys, encode, session_uri};
+pub use member::{MEMBER, MemberRecord};
 
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
 use serde::{Deserialize, Serialize};

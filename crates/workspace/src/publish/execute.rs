@@ -237,7 +237,7 @@ pub(super) fn action_of(action: record::Action) -> onrecord_atproto::Action {
     }
 }
 
-fn to_wire(write: &record::Write) -> Result<onrecord_atproto::Write, Error> {
+pub(super) fn to_wire(write: &record::Write) -> Result<onrecord_atproto::Write, Error> {
     let (collection, rkey) = (Nsid::parse(&write.collection)?, write.rkey.clone());
     Ok(match (write.action, write.record.clone()) {
         (record::Action::Create, Some(value)) => onrecord_atproto::Write::Create { collection, rkey, value },
@@ -247,7 +247,7 @@ fn to_wire(write: &record::Write) -> Result<onrecord_atproto::Write, Error> {
 }
 
 /// Compares the CIDs that the server says it wrote with ours.
-fn check_cids(writes: &[record::Write], applied: &Applied) -> Result<(), Error> {
+pub(super) fn check_cids(writes: &[record::Write], applied: &Applied) -> Result<(), Error> {
     for (write, result) in writes.iter().zip(&applied.results) {
         if let (Some(ours), Some(written)) = (&write.cid, result)
             && written.cid != *ours
