@@ -44,6 +44,8 @@ pub enum Command {
     Preview(Preview),
     /// Put a conversation on record
     Publish(Publish),
+    /// Follow a conversation as it is written, and put each finished turn on record
+    Live(Live),
     /// List what is on record
     Published(Published),
     /// Take a conversation back, whole
@@ -56,6 +58,9 @@ pub enum Command {
     Logout(Logout),
     /// List the accounts signed in
     Accounts(Accounts),
+    /// Keep the list of the people whose conversations an account vouches for
+    #[command(subcommand)]
+    Members(Members),
     /// Work with lexicons, the schemas of records
     #[command(subcommand)]
     Lexicon(Lexicon),
@@ -352,6 +357,41 @@ pub struct Publish {
 }
 
 #[derive(Debug, Args)]
+pub struct Live {
+    #[command(flatten)]
+    pub session: SessionArg,
+    #[command(flatten)]
+    pub rules: RulesArgs,
+    #[command(flatten)]
+    pub to: Where,
+    /// How long a finished turn is held before it goes out, e.g. 60s, 5m, 0s
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = hold)]
+    pub hold: std::time::Duration,
+    /// Put it on this machine's shelf, not into a repository
+    #[arg(long, conflicts_with = "account")]
+    pub local: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+    /// The reading site that printed links lead to
+    #[arg(long, value_name = "URL", default_value = concat!("http://", "127.0.0.1:8787"))]
+    pub site: String,
+}
+
+fn hold(text: &str) -> Result<std::time::Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let factor = match unit {
+        "ms" => 1,
+        "s" | "" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("give a number with s, m or h, e.g. 90s".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "give a number with s, m or h, e.g. 90s".to_owned())?;
+    Ok(std::time::Duration::from_millis(number.saturating_mul(factor)))
+}
+
+#[derive(Debug, Args)]
 pub struct Published {
     /// Compare with what the repositories really hold
     #[arg(long)]
@@ -476,6 +516,36 @@ pub struct Accounts {
 pub struct Logout {
     /// The account, where several are signed in
     pub handle: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Members {
+    /// List the members
+    List {
+        /// Whose list; that of the account signed in by default
+        #[arg(value_name = "HANDLE")]
+        account: Option<String>,
+    },
+    /// Add people to the list
+    Add(ChangeMembers),
+    /// Remove people from the list
+    Remove(ChangeMembers),
+}
+
+#[derive(Debug, Args)]
+pub struct ChangeMembers {
+    /// Who, by handle or DID
+    #[arg(required = true, value_name = "WHO", value_parser = NonEmptyStringValueParser::new())]
+    pub who: Vec<String>,
+    /// The account whose list it is, where several are signed in
+    #[arg(long, value_name = "HANDLE")]
+    pub account: Option<String>,
+    /// Only print what would be written
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Subcommand)]

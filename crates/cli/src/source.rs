@@ -1,6 +1,7 @@
 //! From what a person typed to a conversation.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{self, BufRead, BufReader, Cursor, Read as _},
     path::{Path, PathBuf},
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Did, Rkey};
 use onrecord_record::{Family, Loss, Published, Reasoning, aligned, project_with};
 use onrecord_redact::{
-    Decision, Decisions, Draft, Engine, EngineBuilder, Fingerprint, FingerprintKey, Reviewed, Scan, scan, seal,
+    Decision, Decisions, Draft, Engine, EngineBuilder, Field, Fingerprint, FingerprintKey, Reviewed, Scan, scan, seal,
 };
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
@@ -124,6 +125,37 @@ impl Opened {
     pub fn seal(&self) -> Result<Reviewed> {
         self.rules.self_test()?;
         Ok(seal(&self.draft, &self.rules, &self.decisions, &self.key)?)
+    }
+
+    /// Leaves only the first turns: the others are not finished.
+    pub fn keep_first(&mut self, turns: usize) {
+        self.conversation.turns.truncate(turns);
+        self.draft.turns.truncate(turns);
+        self.settle_title();
+    }
+
+    /// Holds back, for this run and in no decision that is kept, the turns in which something is undecided, and leaves out
+    /// a title or description in which something is. Says how much is undecided in which turn; 0 stands for these two.
+    pub fn hold_back_undecided(&mut self) -> Result<BTreeMap<usize, usize>> {
+        let mut held = BTreeMap::new();
+        // What one turn says may make something of another's that was nothing before.
+        for _ in 0..8 {
+            let scan = self.scan()?;
+            let mut undecided = scan.findings.iter().filter(|f| f.undecided()).peekable();
+            if undecided.peek().is_none() {
+                break;
+            }
+            for finding in undecided {
+                *held.entry(finding.turn.unwrap_or(0)).or_insert(0) += 1;
+                match (&finding.turn_id, finding.field) {
+                    (Some(turn), _) => self.decisions.withhold(turn),
+                    (None, Field::Title) => self.decisions.set_title(Some(String::new())),
+                    (None, _) => self.decisions.set_description(Some(String::new())),
+                }
+            }
+            self.settle_title();
+        }
+        Ok(held)
     }
 
     /// The conversation as it would go out, if everything that is still to be decided were covered: what may be printed

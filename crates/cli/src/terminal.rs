@@ -9,15 +9,48 @@ use indicatif::{ProgressBar, ProgressStyle};
 use onrecord_atproto::Secret;
 use onrecord_workspace::publish::Event;
 use serde_json::json;
+use tokio::signal;
 
 use crate::{
     error::{Error, Result},
     output::Out,
 };
 
+/// Ends when the program is asked to end: by Ctrl-C, or by SIGTERM. From this call on, neither ends it by itself.
+pub fn ended() -> impl Future<Output = ()> {
+    #[cfg(unix)]
+    let asked = {
+        use signal::unix::{Signal, SignalKind, signal};
+        async fn next(signal: &mut Option<Signal>) {
+            match signal {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        }
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt()).ok(), signal(SignalKind::terminate()).ok());
+        async move {
+            tokio::select! {
+                () = next(&mut interrupt) => {}
+                () = next(&mut terminate) => {}
+            }
+        }
+    };
+    #[cfg(not(unix))]
+    let asked = async {
+        let _ = signal::ctrl_c().await;
+    };
+    asked
+}
+
+/// Whether there is a terminal to ask on.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
 /// Asks for a yes. Without a terminal to ask on it refuses and names the flag to add.
 pub fn confirm(question: &str, flag: &'static str) -> Result<()> {
-    if !io::stdin().is_terminal() {
+    if !can_ask() {
         return Err(Error::NoTerminal { what: question.to_owned(), flag });
     }
     let mut stderr = io::stderr().lock();

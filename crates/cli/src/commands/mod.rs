@@ -4,8 +4,10 @@ mod about;
 pub mod accounts;
 pub mod decide;
 mod lexicon_validate;
+mod live;
 mod login;
 mod manual;
+mod members;
 mod preview;
 mod publish;
 mod published;
@@ -41,12 +43,14 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Decide(args) => block_on(decide::run(&args, out)),
         Command::Preview(args) => block_on(preview::run(&args, out)),
         Command::Publish(args) => block_on(publish::run(&args, out)),
+        Command::Live(args) => block_on(live::run(&args, out)),
         Command::Published(args) => block_on(published::run(&args, out)),
         Command::Unpublish(args) => block_on(unpublish::run(&args, out)),
         Command::Serve(args) => block_on(serve::run(&args, out)),
         Command::Login(args) => block_on(login::run(&args, out)),
         Command::Logout(args) => block_on(accounts::logout(&args, out)),
         Command::Accounts(args) => block_on(accounts::list(&args, out)),
+        Command::Members(command) => block_on(members::run(&command, out)),
         Command::Lexicon(Lexicon::Validate(args)) => lexicon_validate::run(&args, out),
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { out: folder } => manual::man(&folder, out),

@@ -154,6 +154,7 @@ async fn again(args: &Publish, name: &str, path: &Path, uris: &[AtUri], out: &mu
     if args.dry_run {
         return Ok(0);
     }
+    target.check_scopes(&plan.writes)?;
     agree(args, &plan, &target, &Pointers::default(), out)?;
     carry_out(args, &mut workspace, &target, &plan, out).await
 }
@@ -191,13 +192,7 @@ async fn carry_out(
     let outcome = publish::execute(workspace, target, plan, &mut |event| progress.show(&event, out)).await?;
     drop(progress);
 
-    let handle = match target {
-        Target::Account(session) => session.tokens().handle.clone(),
-        Target::Shelf => None,
-    };
-    let rkey = outcome.uri.rsplit('/').next().unwrap_or_default();
-    let path = path_of(plan.repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), family, rkey);
-    let page = format!("{}{path}", args.site.trim_end_matches('/'));
+    let page = page_of(&args.site, target, plan);
     let link = link(&outcome);
     // A Tiles link leads to the repository: there is none behind the shelf.
     let url = match (&link, target) {
@@ -246,6 +241,17 @@ async fn carry_out(
     Ok(0)
 }
 
+/// Where a reading site shows what `plan` puts on record.
+pub fn page_of(site: &str, target: &Target, plan: &Plan) -> String {
+    let handle = match target {
+        Target::Account(session) => session.tokens().handle.clone(),
+        Target::Shelf => None,
+    };
+    let rkey = plan.uri.rsplit('/').next().unwrap_or_default();
+    let path = path_of(plan.repo.as_str(), handle.as_ref().map(onrecord_lexicon::Handle::as_str), plan.family, rkey);
+    format!("{}{path}", site.trim_end_matches('/'))
+}
+
 /// The link of a Tiles record. With its key it is shown when it is new, and not every time.
 fn link(outcome: &Outcome) -> Option<Zeroizing<String>> {
     let mut link = outcome.link.clone()?;
@@ -269,7 +275,8 @@ fn target(args: &Publish, workspace: &Workspace, out: &Out) -> Result<Target> {
     }
 }
 
-fn name(target: &Target) -> String {
+/// Whom or what a target is, for people.
+pub fn name(target: &Target) -> String {
     match target {
         Target::Shelf => "a conversation on this machine's shelf".to_owned(),
         Target::Account(session) => {

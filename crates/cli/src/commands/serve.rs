@@ -6,13 +6,14 @@ use onrecord_record::Family;
 use onrecord_web::{Address, Found, ListEntry, ListSlice, Repo, Site, SourceError, Standing, router};
 use onrecord_workspace::Workspace;
 use serde_json::json;
-use tokio::{net::TcpListener, signal};
+use tokio::net::TcpListener;
 
 use crate::{
     cli::Serve,
     config,
     error::{Error, Result},
     output::Out,
+    terminal,
 };
 
 pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
@@ -30,24 +31,8 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         out.note("Serving what is on record from this machine. Ctrl-C ends it.");
     }
     let app = router(site(&workspace, address.ip().is_loopback()));
-    axum::serve(listener, app).with_graceful_shutdown(ended()).await?;
+    axum::serve(listener, app).with_graceful_shutdown(terminal::ended()).await?;
     Ok(0)
-}
-
-async fn ended() {
-    #[cfg(unix)]
-    let terminated = async {
-        match signal::unix::signal(signal::unix::SignalKind::terminate()) {
-            Ok(mut terminate) => terminate.recv().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<Option<()>>();
-    tokio::select! {
-        _ = signal::ctrl_c() => {}
-        _ = terminated => {}
-    }
 }
 
 fn site(workspace: &Arc<Mutex<Workspace>>, loopback_only: bool) -> Site {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use onrecord_atproto::{EncodedWrites, Identity, MAX_WRITES, Repo, Session};
+use onrecord_atproto::{EncodedWrites, Identity, MAX_WRITES, Repo};
 use onrecord_lexicon::{Cid, Datetime, Did, Nsid, Rkey};
 use onrecord_record::{
     Action, MemberRecord, Write,
@@ -11,7 +11,10 @@ use onrecord_record::{
 };
 use serde_json::Map;
 
-use super::execute::{check_cids, to_wire};
+use super::{
+    Target,
+    execute::{check_cids, to_wire},
+};
 use crate::Error;
 
 /// A repository's list of members.
@@ -119,7 +122,9 @@ impl Members {
 ///
 /// # Errors
 /// The server refuses or cannot be reached.
-pub async fn write_members(session: &Session, writes: &[Write]) -> Result<(), Error> {
+pub async fn write_members(target: &Target, writes: &[Write]) -> Result<(), Error> {
+    // The shelf keeps conversations alone.
+    let Target::Account(session) = target else { return Ok(()) };
     let repo = session.did();
     for batch in writes.chunks(MAX_WRITES) {
         let ops = batch.iter().map(to_wire).collect::<Result<Vec<_>, Error>>()?;

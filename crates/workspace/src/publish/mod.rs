@@ -70,6 +70,24 @@ impl Target {
         }
     }
 
+    /// Whether it lets conversations be written, changed and taken back in that family.
+    ///
+    /// # Errors
+    /// [`onrecord_atproto::Error::ScopeMissing`].
+    pub fn check_family(&self, family: Family) -> Result<(), Error> {
+        let collections = match family {
+            Family::ClickAligned => [aligned::SESSION, aligned::MESSAGE].as_slice(),
+            Family::Tiles | Family::TilesPrivate => &[tiles::SNAPSHOT],
+        };
+        let actions = [Action::Create, Action::Update, Action::Delete].map(execute::action_of);
+        match self {
+            Self::Shelf => Ok(()),
+            Self::Account(session) => {
+                Ok(session.check_scopes(collections.iter().flat_map(|of| actions.map(|action| (*of, action))))?)
+            }
+        }
+    }
+
     fn handle(&self) -> Option<Handle> {
         match self {
             Self::Shelf => None,
