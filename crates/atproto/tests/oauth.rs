@@ -268,6 +268,7 @@ async fn pds_oauth_what_comes_back_is_not_believed() {
     let (wrong, page) = come_back(sign_in, &back).await;
     assert_error!(wrong, Error::WrongAccount { asked, got } if asked == "dana.test" && got == other.did);
     assert!(page.contains("It did not work"), "{page}");
+    assert_eq!(world.sessions(), 0, "what is not wanted is ended");
 
     // A server that speaks of an account that another server speaks for.
     let moved = Fault::Rewrite(Arc::new(|document| {

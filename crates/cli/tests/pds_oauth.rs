@@ -73,7 +73,7 @@ async fn pds_oauth_an_author_signs_in_publishes_takes_back_and_signs_out() {
     let (pds, proxy) = FaultProxy::start_with_pds(PdsOptions::default()).await;
     let account = pds.create_account("dana.test").await;
     let machine = Machine::new(proxy.url());
-    let file = machine.file("talk.jsonl", &transcript("oauth-1", 12));
+    let file = machine.file("talk.jsonl", &transcript("oauth-1", 250));
     let file = file.to_str().unwrap();
 
     // Denied, and nobody there.
@@ -96,13 +96,18 @@ async fn pds_oauth_an_author_signs_in_publishes_takes_back_and_signs_out() {
     assert_eq!((&done["did"], &done["signedInBy"]), (&json!(account.did), &json!("browser")));
     assert_eq!(done["scope"], "atproto repo:run.tiles.chat.sessionSnapshot");
     assert!(done["tokens"].as_str().unwrap().contains("tokens.json"), "{done}");
-    let refused = machine.run(&["publish", file, "--yes"]);
+    // Before it is asked for a yes, which could be given to nothing.
+    let refused = machine.run(&["publish", file]);
     assert_eq!(refused.status.code(), Some(4));
     let words_of_refusal = words(&refused);
     let hint = "onrecord login dana.test --as tiles --as click.aligned";
     assert!(words_of_refusal.contains(&format!("`{hint}`")), "{words_of_refusal}");
     assert!(words_of_refusal.contains("may not write repo:click.aligned.chat.message repo:click.aligned.chat.session"));
     assert_eq!(proxy.count(APPLY_WRITES), 0);
+    // What it may write it does, and takes back.
+    let tiles = machine.json(&["publish", file, "--as", "tiles", "--yes", "--json"]);
+    assert_eq!(tiles["created"], 1);
+    assert_eq!(machine.json(&["unpublish", tiles["uri"].as_str().unwrap(), "--yes", "--json"])["deleted"], 1);
     // Looking at what would be written needs no more than before.
     machine.ok(&["publish", file, "--dry-run"]);
 
@@ -114,12 +119,15 @@ async fn pds_oauth_an_author_signs_in_publishes_takes_back_and_signs_out() {
     let listed = machine.ok(&["accounts"]);
     assert!(listed.contains("in the browser: click.aligned, tiles"), "{listed}");
 
-    // Out. On the way the token runs out: renewed, kept, and the batch sent again.
+    // Out, in two batches. The first request is refused for its nonce, and between the batches the token runs out: renewed,
+    // kept, and the batch sent again.
     proxy.reset();
-    proxy.script(APPLY_WRITES, [run_out()]);
+    proxy.script(APPLY_WRITES, [Fault::Pass, Fault::Pass, run_out()]);
     let published = machine.json(&["publish", file, "--yes", "--json"]);
-    assert_eq!(published["created"], 13);
-    assert!(proxy.count(TOKEN) >= 1);
+    assert_eq!(published["created"], 251);
+    assert_eq!((proxy.count(APPLY_WRITES), sessions(&pds)), (4, 1));
+    // One renewal; the server's nonce is known by then.
+    assert_eq!(proxy.count(TOKEN), 1);
     let uri = published["uri"].as_str().unwrap();
     assert!(machine.ok(&["published", "--check"]).contains("as in the repository"));
 
@@ -130,7 +138,7 @@ async fn pds_oauth_an_author_signs_in_publishes_takes_back_and_signs_out() {
     assert_eq!(checked["accounts"][0]["state"], "signed-in");
 
     // Back, by the same session.
-    assert_eq!(machine.json(&["unpublish", uri, "--yes", "--json"])["deleted"], 13);
+    assert_eq!(machine.json(&["unpublish", uri, "--yes", "--json"])["deleted"], 251);
 
     // Invariant 15. No token and no key is in any output, also not in the log of a renewal.
     let before = kept_secrets(&machine, &account);

@@ -39,7 +39,7 @@ impl Workspace {
     /// The store or the place for tokens cannot be written.
     pub fn sign_in(&self, tokens: &Tokens) -> Result<SecretPlace, Error> {
         let handle = tokens.handle.as_ref().map_or("", Handle::as_str);
-        let _turn = tokens::wait_for_turn(&self.folder, if handle.is_empty() { tokens.did.as_str() } else { handle })?;
+        let _lock = tokens::wait_for_renewal_lock(&self.folder, if handle.is_empty() { tokens.did.as_str() } else { handle })?;
         let place = tokens::store(&self.folder, tokens)?;
         let scope = tokens.oauth.as_ref().map(|grant| grant.scopes.to_string());
         self.db.execute(
@@ -55,7 +55,7 @@ impl Workspace {
     /// # Errors
     /// The store or the place for tokens cannot be written.
     pub fn sign_out(&self, account: &Account) -> Result<(), Error> {
-        let _turn = tokens::wait_for_turn(&self.folder, account.name())?;
+        let _lock = tokens::wait_for_renewal_lock(&self.folder, account.name())?;
         secrets::forget(&self.folder, &account.did)?;
         self.db.execute("DELETE FROM account WHERE did = ?1", [account.did.as_str()])?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Tokens as they are kept, and the turns that processes take at renewing them.
+//! Tokens as they are kept, and the lock under which processes renew them.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,7 +7,7 @@ use std::{
 };
 
 use onrecord_atproto::{
-    BoxError, Kept, Secret, TokenStore, Tokens, Turn,
+    BoxError, Kept, Secret, TokenStore, Tokens, RenewalLock,
     oauth::{DpopKey, Grant, Scopes},
 };
 use serde::{Deserialize, Serialize};
@@ -90,15 +90,15 @@ pub(crate) fn load(folder: &Path, account: &Account) -> Result<Option<Tokens>, E
     Ok(Some(tokens))
 }
 
-/// Waits for the turn to change tokens: whoever renews some would write over what is changed meanwhile.
-pub(crate) fn wait_for_turn(folder: &Path, account: &str) -> Result<Turn, Error> {
+/// Waits for the lock, to change tokens: whoever renews some would write over what is changed meanwhile.
+pub(crate) fn wait_for_renewal_lock(folder: &Path, account: &str) -> Result<RenewalLock, Error> {
     /// A renewal is a handful of short requests.
     const PATIENCE: Duration = Duration::from_secs(20);
     let error = |why: String| Error::Secrets { account: account.to_owned(), why };
     let started = Instant::now();
     loop {
-        match try_turn(folder) {
-            Ok(Some(turn)) => return Ok(turn),
+        match try_renewal_lock(folder) {
+            Ok(Some(lock)) => return Ok(lock),
             Ok(None) if started.elapsed() < PATIENCE => sleep(Duration::from_millis(25)),
             Ok(None) => return Err(error("another process is renewing some; run this again".to_owned())),
             Err(e) => return Err(error(e.to_string())),
@@ -106,9 +106,9 @@ pub(crate) fn wait_for_turn(folder: &Path, account: &str) -> Result<Turn, Error>
     }
 }
 
-/// One turn for all accounts: renewals are rare and short.
-fn try_turn(folder: &Path) -> std::io::Result<Option<Turn>> {
-    Ok(try_lock(&folder.join("renewing.lock"))?.map(|file| Box::new(file) as Turn))
+/// One lock for all accounts: renewals are rare and short.
+fn try_renewal_lock(folder: &Path) -> std::io::Result<Option<RenewalLock>> {
+    Ok(try_lock(&folder.join("renewing.lock"))?.map(|file| Box::new(file) as RenewalLock))
 }
 
 /// The tokens of one session, shared by the processes that use this data folder.
@@ -118,8 +118,8 @@ pub(crate) struct SharedTokens {
 }
 
 impl TokenStore for SharedTokens {
-    fn try_turn(&self) -> Result<Option<Turn>, BoxError> {
-        Ok(try_turn(&self.folder)?)
+    fn try_renewal_lock(&self) -> Result<Option<RenewalLock>, BoxError> {
+        Ok(try_renewal_lock(&self.folder)?)
     }
 
     fn load(&self) -> Result<Kept, BoxError> {

@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep};
 use super::Tokens;
 use crate::{BoxError, Error, Result};
 
-/// The turn to renew the tokens: given back when dropped.
-pub type Turn = Box<dyn Any + Send>;
+/// Held by whoever renews the tokens; given back when dropped.
+pub type RenewalLock = Box<dyn Any + Send>;
 
 /// What is kept for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +24,11 @@ pub enum Kept {
 
 /// Keeps the tokens of one session. A function that stores them is one, for a session that no other process uses.
 pub trait TokenStore: Send + Sync {
-    /// Takes the turn to renew the tokens, if no other process has it. Must not block.
+    /// Takes the lock under which the tokens are renewed, if nobody has it. Must not block.
     ///
     /// # Errors
     /// The store's own.
-    fn try_turn(&self) -> Result<Option<Turn>, BoxError> {
+    fn try_renewal_lock(&self) -> Result<Option<RenewalLock>, BoxError> {
         Ok(Some(Box::new(())))
     }
 
@@ -54,16 +54,16 @@ impl<F: Fn(&Tokens) -> Result<(), BoxError> + Send + Sync> TokenStore for F {
 }
 
 /// A renewal is a handful of requests, each with a time limit.
-const LONGEST_TURN: Duration = Duration::from_secs(120);
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
-/// Waits for the turn to renew the tokens.
-pub(super) async fn turn(store: &dyn TokenStore, account: &Tokens) -> Result<Turn> {
+/// Waits for the lock under which the tokens are renewed.
+pub(super) async fn wait_for_lock(store: &dyn TokenStore, account: &Tokens) -> Result<RenewalLock> {
     let started = Instant::now();
     loop {
-        match store.try_turn() {
-            Ok(Some(turn)) => return Ok(turn),
-            Ok(None) if started.elapsed() < LONGEST_TURN => sleep(LOOK_AGAIN).await,
+        match store.try_renewal_lock() {
+            Ok(Some(lock)) => return Ok(lock),
+            Ok(None) if started.elapsed() < LONGEST_WAIT => sleep(LOOK_AGAIN).await,
             Ok(None) => return Err(Error::TokensBusy { account: account.account() }),
             Err(source) => return Err(Error::TokensNotRead { account: account.account(), source }),
         }

@@ -11,7 +11,7 @@ use onrecord_lexicon::{Cid, Did, Handle};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
-pub use self::keep::{Kept, TokenStore, Turn};
+pub use self::keep::{Kept, TokenStore, RenewalLock};
 use crate::{
     Action, Applied, BoxError, Client, EncodedWrites, Error, Identity, RateLimit, Repo, Result, Secret, Write,
     error::quote,
@@ -312,7 +312,7 @@ impl Session {
     /// Newer tokens than `stale`: someone else's refresh, or one of our own.
     async fn refreshed(&self, stale: &Arc<Tokens>) -> Result<Arc<Tokens>> {
         let _single_flight = self.inner.refreshing.lock().await;
-        let _turn = if Arc::ptr_eq(&self.tokens(), stale) { self.newest().await? } else { None };
+        let _lock = if Arc::ptr_eq(&self.tokens(), stale) { self.newest().await? } else { None };
         let current = self.tokens();
         // Not by their text: a server may well issue the same token twice within a second.
         if !Arc::ptr_eq(&current, stale) {
@@ -331,18 +331,18 @@ impl Session {
         }
     }
 
-    /// Takes the turn to renew the tokens, and the tokens of whoever had it before. None without a store.
-    async fn newest(&self) -> Result<Option<Turn>> {
+    /// Takes the lock under which tokens are renewed, and the tokens of whoever had it before. None without a store.
+    async fn newest(&self) -> Result<Option<RenewalLock>> {
         let Some(store) = self.store() else { return Ok(None) };
         let tokens = self.tokens();
-        let turn = keep::turn(&*store, &tokens).await?;
+        let lock = keep::wait_for_lock(&*store, &tokens).await?;
         match store.load() {
             Ok(Kept::Tokens(kept)) if kept.refresh_jwt != tokens.refresh_jwt => self.set_tokens(&Arc::new(*kept)),
             Ok(Kept::Unknown | Kept::Tokens(_)) => {}
             Ok(Kept::Nothing) => return Err(Error::SessionExpired { account: tokens.account() }),
             Err(source) => return Err(Error::TokensNotRead { account: tokens.account(), source }),
         }
-        Ok(Some(turn))
+        Ok(Some(lock))
     }
 
     fn store(&self) -> Option<Arc<dyn TokenStore>> {

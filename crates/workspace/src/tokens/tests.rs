@@ -98,14 +98,14 @@ fn processes_take_turns_and_read_what_the_others_kept() {
     let account = workspace.account(None).unwrap();
     let shared = SharedTokens { folder: folder.path().to_owned(), account: account.clone() };
     let other = SharedTokens { folder: folder.path().to_owned(), account: account.clone() };
-    let turn = shared.try_turn().unwrap().unwrap();
-    assert!(other.try_turn().unwrap().is_none());
+    let lock = shared.try_renewal_lock().unwrap().unwrap();
+    assert!(other.try_renewal_lock().unwrap().is_none());
     let second = tokens("second");
     shared.store(&second).unwrap();
-    drop(turn);
-    let turn = other.try_turn().unwrap().unwrap();
+    drop(lock);
+    let lock = other.try_renewal_lock().unwrap().unwrap();
     assert_eq!(other.load().unwrap(), Kept::Tokens(Box::new(second)));
-    drop(turn);
+    drop(lock);
     workspace.sign_out(&account).unwrap();
     assert_eq!(shared.load().unwrap(), Kept::Nothing);
 }
