@@ -5,17 +5,22 @@
 
 pub mod about;
 pub mod aligned;
+pub mod convert;
 mod family;
+pub mod generic;
 pub mod keys;
+mod original;
 pub mod plan;
 mod project;
 mod reissue;
+pub mod sharedcomputer;
 mod split;
 pub mod tiles;
 
 pub use about::{About, TurnAbout};
 pub use aligned::{MemberRecord, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
 pub use family::{Family, UnknownFamily};
+pub use original::{Original, RecordAt};
 pub use plan::{Action, Existing, Write, plan};
 pub use project::{Reasoning, project, project_with};
 
@@ -105,6 +110,12 @@ pub enum Error {
     NotASnapshot {
         /// What is wrong with it.
         why: &'static str,
+    },
+    /// Records do not make a conversation.
+    #[error("no conversation: {why}")]
+    NotAConversation {
+        /// What is wrong with them.
+        why: String,
     },
     /// A link of a Tiles site leads to no record.
     #[error("the Tiles link leads nowhere: {why}")]

@@ -4,10 +4,12 @@
 mod decode;
 mod encode;
 mod member;
+mod reissue;
 
 pub use decode::{Unreadable, conversation, published};
 pub use encode::{Encoded, KnownKeys, encode, session_uri};
 pub use member::{MEMBER, MemberRecord};
+pub use reissue::reissue;
 
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
 use serde::{Deserialize, Serialize};

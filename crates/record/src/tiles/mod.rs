@@ -12,7 +12,9 @@ mod link;
 mod reissue;
 
 pub use decode::{Reading, published, read};
+pub(crate) use decode::{list, text};
 pub use encode::{Encoded, MAX_RECORD_BYTES, encode, encode_private, record_uri, snapshot};
+pub(crate) use encode::{arguments as step_arguments, call_id};
 pub use envelope::LinkSecret;
 pub use link::TilesLink;
 pub use reissue::reissue;
