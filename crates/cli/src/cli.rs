@@ -42,6 +42,8 @@ pub enum Command {
     Decide(Box<Decide>),
     /// Write the exact pages and records that would go out, as files
     Preview(Preview),
+    /// Write a conversation in another format
+    Convert(Convert),
     /// Put a conversation on record
     Publish(Publish),
     /// Follow a conversation as it is written, and put each finished turn on record
@@ -81,7 +83,7 @@ pub enum Command {
 /// A conversation, named on the command line.
 #[derive(Debug, Args)]
 pub struct SessionArg {
-    /// A file, a session id or the start of one, an at-uri, an onrecord link, or - for standard input
+    /// A file, a session id or the start of one, an at-uri, an onrecord or Tiles link, or - for standard input
     // The empty text begins every id: an unset variable must not mean "any conversation".
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub session: String,
@@ -133,7 +135,7 @@ pub struct Show {
 }
 
 /// What to look into, and what to look for besides the rules that come with onrecord.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct RulesArgs {
     /// Use the rules in this file too, of onrecord's or gitleaks' format; can be given several times
     #[arg(long, value_name = "FILE")]
@@ -354,6 +356,40 @@ pub struct Publish {
     /// The reading site that printed links lead to
     #[arg(long, value_name = "URL", default_value = concat!("http://", "127.0.0.1:8787"))]
     pub site: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// The records of a session and its turns, as `listRecords` gives them
+    #[value(name = "click.aligned")]
+    ClickAligned,
+    /// A Tiles record
+    Tiles,
+    /// A session file of pi
+    Pi,
+    /// Markdown
+    Markdown,
+    /// A trajectory, ATIF 1.7
+    Atif,
+    /// A trace, STS-Format
+    Sts,
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    #[command(flatten)]
+    pub session: SessionArg,
+    #[command(flatten)]
+    pub rules: RulesArgs,
+    /// The format
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub to: Target,
+    /// The file to write, whole or not at all; standard output by default
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// How much one turn holds
+    #[arg(long, value_enum, default_value = "turn")]
+    pub grain: GrainArg,
 }
 
 #[derive(Debug, Args)]

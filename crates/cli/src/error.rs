@@ -45,6 +45,8 @@ pub enum Error {
     AmbiguousSession { name: String, candidates: Vec<String> },
     #[error("{name} is a link that onrecord cannot read: {why}")]
     UnknownLink { name: String, why: String },
+    #[error("{name} is on record already; name its transcript to publish it, or use `onrecord convert`")]
+    IsARecord { name: String },
     #[error("{name} has {turns} turns; there is no turn {turn}")]
     NoSuchTurn { name: String, turn: usize, turns: usize },
     #[error("{path}: {source}")]
@@ -121,6 +123,7 @@ impl Error {
             Self::OutputClosed => 0,
             Self::Usage(_)
             | Self::NoTerminal { .. }
+            | Self::IsARecord { .. }
             | Self::NoSuchTurn { .. }
             | Self::NoSuchFinding { .. }
             | Self::NoSuchWord(_)

@@ -8,8 +8,8 @@ use std::{
 };
 
 use jiff::Timestamp;
-use onrecord_lexicon::{AtUri, Did, Rkey};
-use onrecord_record::{Family, Loss, Published, Reasoning, aligned, project_with};
+use onrecord_lexicon::{AtUri, Catalog, Did, Nsid, Rkey};
+use onrecord_record::{Family, Loss, Original, Published, Reasoning, aligned, project_with, tiles::TilesLink};
 use onrecord_redact::{
     Decision, Decisions, Draft, Engine, EngineBuilder, Field, Fingerprint, FingerprintKey, Reviewed, Scan, scan, seal,
 };
@@ -30,6 +30,8 @@ use crate::{
 
 /// How much of a transcript's start tells whose it is.
 const HEAD: usize = 256 * 1024;
+/// The largest document of records that is read: some tens of the largest records.
+const RECORDS_BYTES: u64 = 64_000_000;
 
 /// A conversation opened for deciding about it and publishing it.
 pub struct Opened {
@@ -46,29 +48,48 @@ pub struct Opened {
     draft: Draft,
     /// The decisions as they were kept.
     read_decisions: Decisions,
+    /// The records that the conversation was read from, if it was.
+    pub original: Option<Original>,
 }
 
 impl Opened {
-    /// Opens the conversation that `arg` names, with what was decided about it.
-    pub fn open(arg: &SessionArg, rules: &RulesArgs, out: &Out) -> Result<Self> {
-        Self::with_grain(arg, rules, Grain::Turn, out)
-    }
-
-    pub fn with_grain(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
+    /// Opens the conversation that `arg` names, with what was decided about it: a transcript, or records.
+    pub async fn open(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
         let workspace = config::open_workspace()?;
-        let reasoning = if rules.with_reasoning { Reasoning::Kept } else { Reasoning::Left };
-        let rules = rules::builder(rules, out)?;
-        let conversation = match find(arg, &workspace)? {
-            Found::Transcript(input) => read(input, grain, None)?,
+        let read = match find(arg, &workspace)? {
+            Found::Transcript(input) => read_any(input, grain, None)?,
             Found::Gone { path, uris, .. } => {
                 return Err(Error::TranscriptGone { name: arg.session.clone(), path, uris });
             }
-            Found::Record { uri } => {
-                return Err(Error::Usage(format!(
-                    "{uri} is on record already; name its transcript to decide about it or publish it"
-                )));
+            Found::Record(link) => {
+                let original = read_record(&link, &workspace).await?;
+                (original.conversation(), Some(original))
             }
         };
+        Self::with(read, workspace, rules, out)
+    }
+
+    /// Opens a transcript.
+    pub fn with_grain(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
+        let workspace = config::open_workspace()?;
+        match find(arg, &workspace)? {
+            Found::Transcript(input) => match read_any(input, grain, None)? {
+                (conversation, None) => Self::with((conversation, None), workspace, rules, out),
+                (_, Some(_)) => Err(Error::IsARecord { name: arg.session.clone() }),
+            },
+            Found::Gone { path, uris, .. } => Err(Error::TranscriptGone { name: arg.session.clone(), path, uris }),
+            Found::Record(link) => Err(Error::IsARecord { name: link.uri.to_string() }),
+        }
+    }
+
+    fn with(
+        (conversation, original): (Conversation, Option<Original>),
+        workspace: Workspace,
+        rules: &RulesArgs,
+        out: &Out,
+    ) -> Result<Self> {
+        let reasoning = if rules.with_reasoning { Reasoning::Kept } else { Reasoning::Left };
+        let rules = rules::builder(rules, out)?;
         let id = workspace.remember(&conversation)?;
         let read_decisions = workspace.decisions(id)?;
         let mut decisions = read_decisions.clone();
@@ -78,7 +99,12 @@ impl Opened {
                 decisions.withhold(&turn.id);
             }
         }
-        let (draft, lost) = project_with(&conversation, reasoning);
+        // What its author held back stays so.
+        for id in original.iter().flat_map(Original::held) {
+            decisions.withhold(&id);
+        }
+        let (draft, mut lost) = project_with(&conversation, reasoning);
+        lost.extend(original.iter().flat_map(Original::losses));
         let mut opened = Self {
             id,
             decisions,
@@ -90,6 +116,7 @@ impl Opened {
             title: draft.title.clone(),
             draft,
             conversation,
+            original,
         };
         opened.settle_title();
         Ok(opened)
@@ -110,6 +137,15 @@ impl Opened {
             };
             !says_it(true) || says_it(false)
         });
+    }
+
+    /// Counts the models' reasoning in.
+    pub fn keep_reasoning(&mut self) {
+        let (draft, lost) = project_with(&self.conversation, Reasoning::Kept);
+        self.title.clone_from(&draft.title);
+        (self.draft, self.lost) = (draft, lost);
+        self.lost.extend(self.original.iter().flat_map(Original::losses));
+        self.settle_title();
     }
 
     /// What would be published, before anything is covered: with the author's own title and description.
@@ -232,9 +268,7 @@ fn engine(rules: EngineBuilder, conversation: &Conversation, workspace: &Workspa
 /// What a name on the command line leads to.
 pub enum Found {
     Transcript(Input),
-    Record {
-        uri: AtUri,
-    },
+    Record(TilesLink),
     /// A conversation whose transcript is gone; `uris` says where it is on record.
     Gone {
         path: PathBuf,
@@ -268,8 +302,8 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
     let transcript = |path: PathBuf, harness| {
         Ok(Found::Transcript(Input { name: name.to_owned(), path: Some(path), harness: arg.harness.or(harness) }))
     };
-    if let Some(uri) = record_uri(name, workspace)? {
-        return Ok(Found::Record { uri });
+    if let Some(link) = record_link(name, workspace)? {
+        return Ok(Found::Record(link));
     }
     if name.contains(['/', '\\'])
         && let Err(source) = fs::metadata(name)
@@ -342,10 +376,26 @@ pub fn discovered() -> Discovery {
     discover::discover(&roots)
 }
 
-/// The at-uri that a name is, or that a link of a reading site leads to.
+/// A name without the key that a link may hold.
+pub fn without_key(name: &str) -> &str {
+    name.split('#').next().unwrap_or_default()
+}
+
+/// The at-uri that a name is, or that a link leads to.
 pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
-    let unknown = |why: &str| Error::UnknownLink { name: name.to_owned(), why: why.to_owned() };
-    let parsed = |uri: &str| AtUri::parse(uri).map(Some).map_err(|e| unknown(&e.to_string()));
+    Ok(record_link(name, workspace)?.map(|link| link.uri))
+}
+
+/// The record that a name is, or that a link of a reading site or of Tiles leads to, with the key in it.
+pub fn record_link(name: &str, workspace: &Workspace) -> Result<Option<TilesLink>> {
+    if let Some(link) = TilesLink::parse(name)? {
+        return Ok(Some(link));
+    }
+    let unknown = |why: &str| Error::UnknownLink { name: without_key(name).to_owned(), why: why.to_owned() };
+    let parsed = |uri: &str| {
+        let uri = AtUri::parse(uri).map_err(|e| unknown(&e.to_string()))?;
+        Ok(Some(TilesLink { uri, secret: None }))
+    };
     if name.starts_with("at://") {
         return parsed(name);
     }
@@ -370,8 +420,13 @@ pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
     }
 }
 
-/// Reads a transcript.
+/// Reads a transcript, or a file of records.
 pub fn read(input: Input, grain: Grain, branch: Option<String>) -> Result<Conversation> {
+    Ok(read_any(input, grain, branch)?.0)
+}
+
+/// The same, with the records if the file holds such.
+pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(Conversation, Option<Original>)> {
     let name = input.name;
     let (mut reader, time): (Box<dyn BufRead>, _) = match &input.path {
         None => (Box::new(BufReader::with_capacity(1 << 20, io::stdin())), Timestamp::now()),
@@ -398,6 +453,20 @@ pub fn read(input: Input, grain: Grain, branch: Option<String>) -> Result<Conver
             if head.is_empty() {
                 return Err(Error::EmptyFile { name });
             }
+            if may_be_records(&head) {
+                let at = |source| match &input.path {
+                    Some(path) => Error::File { path: path.clone(), source },
+                    None => Error::Stdin(source),
+                };
+                (&mut reader).take(RECORDS_BYTES).read_to_end(&mut head).map_err(at)?;
+                let document = serde_json::from_slice(&head).ok();
+                if let Some(original) = document.and_then(|d| Original::parse(&d, &name, Catalog::bundled())) {
+                    let original = original?;
+                    let mut conversation = original.conversation();
+                    conversation.source.path = input.path;
+                    return Ok((conversation, Some(original)));
+                }
+            }
             let harness = detect::detect(&head);
             reader = Box::new(Cursor::new(head).chain(reader));
             harness.ok_or_else(|| Error::UnknownFormat { name: name.clone() })?
@@ -416,30 +485,43 @@ pub fn read(input: Input, grain: Grain, branch: Option<String>) -> Result<Conver
         parse(harness, &mut reader, &options).map_err(|source| Error::Transcript { name: name.clone(), source })?;
     // A file of two sessions is nearly always one that was resumed: the longer is meant.
     let longest = parsed.conversations.into_iter().max_by_key(|c| c.turns.len());
-    longest.ok_or(Error::Transcript { name, source: onrecord_transcript::Error::Empty })
+    let longest = longest.ok_or(Error::Transcript { name, source: onrecord_transcript::Error::Empty })?;
+    Ok((longest, None))
 }
 
-/// Reads a conversation from its records: from the ledger where it is ours, else from its author's repository.
-pub async fn read_record(uri: &AtUri, workspace: &Workspace) -> Result<Published> {
-    let not_a_session = || Error::UnknownLink {
-        name: uri.to_string(),
-        why: format!("only {} records are conversations", aligned::SESSION),
-    };
-    if uri.collection() != Some(aligned::SESSION) {
-        return Err(not_a_session());
-    }
-    let rkey = Rkey::parse(uri.rkey().ok_or_else(not_a_session)?)?;
+/// Whether a file begins as a document of records does. Rows of transcripts are looked at by their own rules.
+fn may_be_records(head: &[u8]) -> bool {
+    let start = head.trim_ascii_start();
+    let start = start.get(..start.len().min(4096)).unwrap_or_default();
+    let holds = |word: &[u8]| start.windows(word.len()).any(|window| window == word);
+    start.starts_with(b"{") && (holds(b"\"$type\"") || holds(b"\"records\""))
+}
+
+/// Reads a conversation from its records: from the ledger where it is ours, else from its author's repository. A private one of
+/// ours is opened without its link too.
+pub async fn read_record(link: &TilesLink, workspace: &Workspace) -> Result<Original> {
+    let uri = &link.uri;
+    let bad = |why: &str| Error::UnknownLink { name: uri.to_string(), why: why.to_owned() };
+    let collection = Nsid::parse(uri.collection().ok_or_else(|| bad("it names no record"))?)?;
+    let rkey = Rkey::parse(uri.rkey().ok_or_else(|| bad("it names no record"))?)?;
+    let mut secret = link.secret.clone();
     if let Ok(did) = Did::parse(uri.authority())
         && let Some(publication) = workspace.publication_at(&did, &rkey)?
-        && let Some(published) = workspace.published(&publication)?
+        && publication.family.collection() == collection.as_str()
     {
-        return Ok(published);
+        if publication.family == Family::TilesPrivate && secret.is_none() {
+            secret = workspace.known_link(uri.as_str())?;
+        }
+        if let Some(original) = workspace.original(&publication, secret.as_ref())? {
+            return Ok(original);
+        }
     }
     let client = config::client()?;
     let identity = client.resolve(uri.authority()).await?;
-    let (published, unreadable) = publish::fetch(&client, &identity, &rkey).await?;
+    let (original, unreadable) =
+        publish::fetch(&client, &identity, &collection, &rkey, secret.as_ref(), Catalog::bundled()).await?;
     for record in unreadable {
         crate::output::line_on_stderr(format_args!("{record}; it is left out"));
     }
-    Ok(published)
+    Ok(original)
 }

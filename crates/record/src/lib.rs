@@ -20,7 +20,7 @@ pub mod tiles;
 pub use about::{About, TurnAbout};
 pub use aligned::{MemberRecord, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};
 pub use family::{Family, UnknownFamily};
-pub use original::{Original, RecordAt};
+pub use original::{HELD_BACK, Original, RecordAt};
 pub use plan::{Action, Existing, Write, plan};
 pub use project::{Reasoning, project, project_with};
 

@@ -67,6 +67,9 @@ pub enum Original {
     },
 }
 
+/// What a reader is told in place of a turn that its author held back.
+pub const HELD_BACK: &str = "held back by the author";
+
 impl Original {
     /// Puts a click.aligned conversation together: the record of its session, and all that may be messages of it. Those that
     /// cannot be understood are reported, and left out of what is shown; they are kept.
@@ -139,13 +142,12 @@ impl Original {
     /// The turns that say nothing for a reason, by their ids: what a reader is to be told in place of their words.
     #[must_use]
     pub fn notes(&self) -> HashMap<String, &'static str> {
-        const HELD: &str = "held back by the author";
         match self {
             Self::Aligned { published, .. } => {
                 let held = published.messages.iter().filter(|m| m.record.withheld);
-                held.map(|m| (m.rkey.to_string(), HELD)).collect()
+                held.map(|m| (m.rkey.to_string(), HELD_BACK)).collect()
             }
-            Self::Tiles { reading, .. } => reading.held.iter().map(|id| (id.clone(), HELD)).collect(),
+            Self::Tiles { reading, .. } => reading.held.iter().map(|id| (id.clone(), HELD_BACK)).collect(),
             Self::SharedComputer(reading) => {
                 reading.shut.iter().map(|id| (id.clone(), "encrypted: it cannot be read here")).collect()
             }

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use onrecord_lexicon::{Cid, Datetime, Did, Handle, Rkey, Tid};
+use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey, Tid};
 use onrecord_record::{
-    EncodedRecord, Family, Published, SessionRecord, Write,
+    EncodedRecord, Family, Original, Published, RecordAt, SessionRecord, Write,
     aligned::{self, KnownKeys, MESSAGE, SESSION},
-    tiles,
+    tiles::{self, LinkSecret},
 };
 use rusqlite::{OptionalExtension, Row, Transaction};
 use serde_json::{Map, Value};
@@ -363,6 +363,36 @@ impl Workspace {
             |_| Ok(()),
         );
         Ok(found.optional()?.is_some())
+    }
+
+    /// A publication's conversation with its records as they are; `None` while its session record is not there yet. A private one
+    /// is opened with `secret`.
+    ///
+    /// # Errors
+    /// The store cannot be read, or holds what is no record of ours; [`onrecord_record::Error::Encrypted`].
+    pub fn original(&self, publication: &Publication, secret: Option<&LinkSecret>) -> Result<Option<Original>, Error> {
+        let mut query = self.db.prepare_cached(
+            "SELECT collection, rkey, cid, json FROM record WHERE publication = ?1 AND cid IS NOT NULL ORDER BY rkey",
+        )?;
+        let mut rows = query.query([publication.id])?;
+        let (mut head, mut messages) = (None, Vec::new());
+        while let Some(row) = rows.next()? {
+            let (collection, rkey, cid, json): (String, String, String, String) =
+                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            let uri = AtUri::parse(&format!("at://{}/{collection}/{rkey}", publication.repo))?;
+            let record = RecordAt { uri, cid: Cid::parse(&cid)?, value: serde_json::from_str(&json)? };
+            if collection == MESSAGE { messages.push(record) } else { head = Some(record) }
+        }
+        let Some(head) = head else { return Ok(None) };
+        if publication.family.is_tiles() {
+            let snapshot = tiles::Snapshot::open(tiles::SNAPSHOT, head.value, secret)?;
+            return Ok(Some(Original::tiles(snapshot, &publication.uri())));
+        }
+        let (original, unreadable) = Original::aligned(&publication.repo, publication.handle.clone(), head, messages)?;
+        match unreadable.into_iter().next() {
+            Some(unreadable) => Err(unreadable.into()),
+            None => Ok(Some(original)),
+        }
     }
 
     /// A publication's records as a reader sees them; `None` while its session record is not there yet. Of a private one that is

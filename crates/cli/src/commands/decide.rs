@@ -3,6 +3,7 @@
 use std::{collections::HashSet, str::FromStr};
 
 use onrecord_redact::{Decision, Finding, Scan};
+use onrecord_transcript::Grain;
 use onrecord_workspace::publish::{Fate, Pointers};
 use serde_json::json;
 
@@ -35,7 +36,7 @@ impl FromStr for Turns {
 }
 
 pub async fn run(args: &Decide, out: &mut Out) -> Result<u8> {
-    let mut opened = Opened::open(&args.session, &args.rules, out)?;
+    let mut opened = Opened::open(&args.session, &args.rules, Grain::Turn, out).await?;
     change(args, &mut opened, out)?;
     opened.keep_decisions()?;
 

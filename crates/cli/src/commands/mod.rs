@@ -2,6 +2,7 @@
 
 mod about;
 pub mod accounts;
+mod convert;
 pub mod decide;
 mod lexicon_validate;
 mod live;
@@ -42,6 +43,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Scan(args) => scan::run(&args, out),
         Command::Decide(args) => block_on(decide::run(&args, out)),
         Command::Preview(args) => block_on(preview::run(&args, out)),
+        Command::Convert(args) => block_on(convert::run(&args, out)),
         Command::Publish(args) => block_on(publish::run(&args, out)),
         Command::Live(args) => block_on(live::run(&args, out)),
         Command::Published(args) => block_on(published::run(&args, out)),

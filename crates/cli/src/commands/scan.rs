@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, time::Instant};
 
 use onrecord_redact::{Decision, Finding};
+use onrecord_transcript::Grain;
 use serde_json::json;
 
-use super::sources;
+use super::{block_on, sources};
 use crate::{
     cli::Scan,
     error::{PROBLEMS, Result},
@@ -25,7 +26,7 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
     let Some(session) = args.session().filter(|_| !args.sources) else {
         return sources::run(args, out);
     };
-    let opened = Opened::open(&session, &args.rules, out)?;
+    let opened = block_on(Opened::open(&session, &args.rules, Grain::Turn, out))?;
     let scan = opened.scan()?;
     let undecided = scan.undecided();
     if out.json {

@@ -1,8 +1,13 @@
 //! `onrecord show`: one conversation, normalised.
 
+use std::collections::HashMap;
+
 use jiff::tz::TimeZone;
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Rkey};
-use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, aligned};
+use onrecord_record::{
+    Family, HELD_BACK, MessageRecord, Original, Published, PublishedMessage, SessionRecord, StepRecord, aligned,
+    tiles::TilesLink,
+};
 use onrecord_transcript::{Conversation, Grain, Part, Role, Turn};
 use onrecord_web::{ConversationView, Place, Standing, conversation_html};
 use onrecord_workspace::Error as WorkspaceError;
@@ -18,37 +23,41 @@ use crate::{
 };
 
 pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
-    let read = |input| source::read(input, Grain::Turn, args.branch.clone());
-    let mut conversation = match source::file(&args.session) {
-        Some(input) => read(input)?,
+    let (mut conversation, original) = match source::file(&args.session) {
+        Some(input) => source::read_any(input, Grain::Turn, args.branch.clone())?,
         None => {
             let workspace = config::open_workspace()?;
             match source::find(&args.session, &workspace)? {
-                Found::Transcript(input) => read(input)?,
+                Found::Transcript(input) => source::read_any(input, Grain::Turn, args.branch.clone())?,
                 Found::Gone { path, uris, .. } => {
-                    let uri = uris.first().ok_or(WorkspaceError::NothingToPublish)?;
+                    let uri = uris.into_iter().next().ok_or(WorkspaceError::NothingToPublish)?;
                     out.note(format_args!(
                         "Its transcript is gone from {}: this is what is on record.",
                         path.display()
                     ));
-                    aligned::conversation(&block_on(source::read_record(uri, &workspace))?)
+                    let original = block_on(source::read_record(&TilesLink { uri, secret: None }, &workspace))?;
+                    (original.conversation(), Some(original))
                 }
-                Found::Record { uri } => aligned::conversation(&block_on(source::read_record(&uri, &workspace))?),
+                Found::Record(link) => {
+                    let original = block_on(source::read_record(&link, &workspace))?;
+                    (original.conversation(), Some(original))
+                }
             }
         }
     };
+    let notes = original.as_ref().map(Original::notes).unwrap_or_default();
     let turns = conversation.turns.len();
     if let Some(turn) = args.turn {
         conversation.turns.retain(|t| t.index == turn);
         if conversation.turns.is_empty() {
-            return Err(Error::NoSuchTurn { name: args.session.session.clone(), turn, turns });
+            return Err(Error::NoSuchTurn { name: source::without_key(&args.session.session).to_owned(), turn, turns });
         }
     }
     match if out.json { Format::Json } else { args.format } {
         Format::Json => out.json(&conversation)?,
-        Format::Text => text(&conversation, turns, out)?,
-        Format::Markdown => out.raw(printable(&markdown(&conversation)).as_bytes())?,
-        Format::Html => html(&conversation, out)?,
+        Format::Text => text(&conversation, turns, &notes, out)?,
+        Format::Markdown => out.raw(printable(&markdown(&conversation, &notes)).as_bytes())?,
+        Format::Html => html(&conversation, &notes, out)?,
     }
     for warning in &conversation.warnings {
         let place = warning.line.map_or_else(String::new, |n| format!("line {n}: "));
@@ -65,8 +74,11 @@ fn speaker(turn: &Turn) -> String {
     }
 }
 
+/// What is said in place of the words of turns that have none for a reason, by the turns' ids.
+type Notes = HashMap<String, &'static str>;
+
 /// `turns` is how many there are in all; `conversation` may hold a single one.
-fn text(conversation: &Conversation, turns: usize, out: &mut Out) -> Result<()> {
+fn text(conversation: &Conversation, turns: usize, notes: &Notes, out: &mut Out) -> Result<()> {
     let zone = TimeZone::system();
     let title = conversation.title.as_deref().unwrap_or("(no title)");
     out.line(out.bold(printable(title)))?;
@@ -78,6 +90,9 @@ fn text(conversation: &Conversation, turns: usize, out: &mut Out) -> Result<()> 
         out.line("")?;
         let heading = format!("{}  {}", turn.index, printable(&speaker(turn)));
         out.line(format_args!("{}  {}", out.bold(heading), out.dim(time)))?;
+        if let Some(note) = notes.get(&turn.id) {
+            out.line(out.dim(format_args!("  ({note})")))?;
+        }
         if !turn.text.is_empty() {
             out.line(printable(turn.text.trim_end()))?;
         }
@@ -94,13 +109,16 @@ fn text(conversation: &Conversation, turns: usize, out: &mut Out) -> Result<()> 
     Ok(())
 }
 
-fn markdown(conversation: &Conversation) -> String {
+fn markdown(conversation: &Conversation, notes: &Notes) -> String {
     let mut text = String::new();
     if let Some(title) = &conversation.title {
         text.push_str(&format!("# {title}\n"));
     }
     for turn in &conversation.turns {
         text.push_str(&format!("\n## {}\n\n", speaker(turn)));
+        if let Some(note) = notes.get(&turn.id) {
+            text.push_str(&format!("*({note})*\n"));
+        }
         if !turn.text.is_empty() {
             text.push_str(turn.text.trim_end());
             text.push('\n');
@@ -120,7 +138,7 @@ fn markdown(conversation: &Conversation) -> String {
 
 /// The page as a reader would see it, of the conversation as it is on this machine: for the author's eyes. Nothing is
 /// covered, no record is made, and its keys and CIDs are placeholders.
-fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
+fn html(conversation: &Conversation, notes: &Notes, out: &mut Out) -> Result<()> {
     let repo = Did::parse(onrecord_workspace::SHELF)?;
     let cid = Cid::of_dag_cbor_digest(&[0; 32]);
     let first = Rkey::parse("preview")?;
@@ -129,8 +147,12 @@ fn html(conversation: &Conversation, out: &mut Out) -> Result<()> {
         let record = MessageRecord {
             session: session_uri.clone(),
             role: if turn.role == Role::User { "user" } else { "assistant" }.to_owned(),
-            withheld: false,
-            text: turn.text.clone(),
+            withheld: notes.get(&turn.id) == Some(&HELD_BACK),
+            // What cannot be read is not held back, and not empty.
+            text: match notes.get(&turn.id) {
+                Some(note) if *note != HELD_BACK => format!("*({note})*"),
+                _ => turn.text.clone(),
+            },
             model: turn.model.clone(),
             steps: (turn.steps().iter())
                 .map(|s| StepRecord {

@@ -1,5 +1,8 @@
 //! `onrecord scan --sources`: where the person's own secrets are collected from. Counts and places, never a value.
 
+use onrecord_transcript::Grain;
+
+use super::block_on;
 use crate::{
     cli::Scan,
     config,
@@ -16,7 +19,7 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
         }
     }
     let collected = match args.session() {
-        Some(session) => Opened::open(&session, &args.rules, out)?.own_secrets()?,
+        Some(session) => block_on(Opened::open(&session, &args.rules, Grain::Turn, out))?.own_secrets()?,
         None => workspace.own_secrets(&config::places(None))?,
     };
     if out.json {
