@@ -231,7 +231,8 @@ impl Opened {
         let draft = self.draft();
         let own = [draft.title.as_deref(), draft.description.as_deref()];
         !text.is_empty()
-            && (own.into_iter().flatten().any(|t| t.contains(text))
+            && (self.original.as_ref().is_some_and(|original| original.says(text))
+                || own.into_iter().flatten().any(|t| t.contains(text))
                 || draft.turns.iter().any(|turn| {
                     turn.text.contains(text)
                         || turn.reasoning.iter().any(|thought| thought.contains(text))

@@ -164,6 +164,16 @@ impl Original {
         }
     }
 
+    /// Whether `text` stands in any text of the records, what the conversation does not show among it.
+    #[must_use]
+    pub fn says(&self, text: &str) -> bool {
+        match self {
+            Self::Aligned { records, .. } => records.iter().any(|record| says(&record.value, text)),
+            Self::Tiles { snapshot, .. } => says(&snapshot.value, text),
+            Self::SharedComputer(_) | Self::Generic { .. } => false,
+        }
+    }
+
     /// What the records hold that the conversation made of them does not.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
@@ -202,6 +212,15 @@ impl Original {
     pub fn to_document(records: &[RecordAt]) -> Value {
         let one = |r: &RecordAt| json!({ "uri": r.uri.as_str(), "cid": r.cid.as_str(), "value": r.value });
         json!({ "records": records.iter().map(one).collect::<Vec<_>>() })
+    }
+}
+
+fn says(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(string) => string.contains(text),
+        Value::Array(items) => items.iter().any(|item| says(item, text)),
+        Value::Object(fields) => fields.values().any(|field| says(field, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

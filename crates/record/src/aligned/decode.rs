@@ -91,13 +91,13 @@ pub fn conversation(published: &Published) -> Conversation {
                 created_at: time(&record.created_at),
                 model: record.model.clone(),
                 text: record.text.clone(),
-                steps: (role == Role::Assistant).then(|| steps.collect()),
+                steps: (role == Role::Assistant || !record.steps.is_empty()).then(|| steps.collect()),
                 parts: Vec::new(),
             });
         }
         previous = Some(record);
     }
-    for turn in turns.iter_mut().filter(|t| t.role == Role::Assistant) {
+    for turn in turns.iter_mut().filter(|t| t.role == Role::Assistant || !t.steps().is_empty()) {
         if !turn.text.is_empty() {
             turn.parts.push(Part::Text { text: turn.text.clone() });
         }
