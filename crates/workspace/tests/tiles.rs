@@ -36,7 +36,7 @@ async fn plan(
     let (draft, _) = onrecord_record::project(talk);
     let reviewed = seal(&draft, &Engine::builtin()?, decisions, &workspace.fingerprint_key()?)?;
     let (target, now) = (Target::Shelf, Timestamp::now());
-    publish::prepare_as(family, workspace, &target, id, &talk.source.id, reviewed, &Pointers::default(), now).await
+    publish::prepare_as(family, workspace, &target, (id, &talk.source.id), reviewed, &Pointers::default(), now).await
 }
 
 async fn shelve(workspace: &mut Workspace, family: Family, talk: &Conversation, decisions: &Decisions) -> Outcome {

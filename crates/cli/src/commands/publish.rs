@@ -82,7 +82,7 @@ pub async fn run(args: &Publish, out: &mut Out) -> Result<u8> {
     };
     let now = Timestamp::now();
     let plan =
-        publish::prepare_as(family, &opened.workspace, &target, opened.id, &source, reviewed, &pointers, now).await?;
+        publish::prepare_as(family, &opened.workspace, &target, (opened.id, &source), reviewed, &pointers, now).await?;
     plan.gate()?;
     let lost: Vec<Loss> = opened.lost.iter().chain(&plan.lost).cloned().collect();
 

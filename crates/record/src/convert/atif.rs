@@ -14,7 +14,7 @@ pub fn atif(reviewed: &Reviewed, head: &Head<'_>) -> Document {
     let steps: Vec<Value> = (1..).zip(reviewed.turns()).map(|(n, turn)| step(n, turn)).collect();
     let mut agent = json!({ "name": head.harness, "version": head.version.unwrap_or(UNKNOWN) });
     let models = || reviewed.turns().iter().filter_map(|turn| turn.content()?.model());
-    if let (Some(model), Value::Object(agent)) = (models().last(), &mut agent) {
+    if let (Some(model), Value::Object(agent)) = (models().next_back(), &mut agent) {
         agent.insert("model_name".to_owned(), model.into());
     }
     let mut trajectory =

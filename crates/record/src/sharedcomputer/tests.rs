@@ -17,6 +17,7 @@ fn record(role: &str, minute: u32, parent: Option<&str>, parts: &Value) -> Value
     value
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "made where they are used")]
 fn part(kind: &str, fields: Value) -> Value {
     let mut part = json!({"$type": format!("network.sharedcomputer.chat.defs#{kind}")});
     part.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());

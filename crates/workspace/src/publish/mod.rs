@@ -230,11 +230,12 @@ pub async fn prepare(
     pointers: &Pointers,
     now: Timestamp,
 ) -> Result<Plan, Error> {
-    prepare_as(Family::ClickAligned, workspace, target, conversation, source, reviewed, pointers, now).await
+    prepare_as(Family::ClickAligned, workspace, target, (conversation, source), reviewed, pointers, now).await
 }
 
 /// Encodes `reviewed` with what its turns are about for `target` and compares it with what the repository holds. Writes
-/// nothing. The Tiles families have no field for what a turn is about.
+/// nothing. A conversation is named by its row and by the harness's id. The Tiles families have no field for what a turn is
+/// about.
 ///
 /// # Errors
 /// The repository cannot be listed; the conversation has no turn to publish; see also [`onrecord_record::Error`].
@@ -242,8 +243,7 @@ pub async fn prepare_as(
     family: Family,
     workspace: &Workspace,
     target: &Target,
-    conversation: ConversationId,
-    source: &str,
+    (conversation, source): (ConversationId, &str),
     reviewed: Reviewed,
     pointers: &Pointers,
     now: Timestamp,
