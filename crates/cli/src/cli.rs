@@ -304,6 +304,9 @@ pub struct Preview {
     pub rules: RulesArgs,
     #[command(flatten)]
     pub to: Where,
+    /// The family of records
+    #[arg(long = "as", value_enum, value_name = "FAMILY", default_value = "click.aligned")]
+    pub family: FamilyArg,
     /// The folder to write to; one in the data folder by default
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -18,7 +18,9 @@ use onrecord_transcript::{
     discover::{self, Discovery, Roots},
     parse,
 };
-use onrecord_workspace::{ConversationId, SeenConversation, Workspace, own::Collected, publish};
+use onrecord_workspace::{
+    ConversationId, Error as WorkspaceError, SeenConversation, Workspace, own::Collected, publish,
+};
 
 use crate::{
     cli::{RulesArgs, SessionArg},
@@ -516,6 +518,9 @@ pub async fn read_record(link: &TilesLink, workspace: &Workspace) -> Result<Orig
         if let Some(original) = workspace.original(&publication, secret.as_ref())? {
             return Ok(original);
         }
+    }
+    if uri.authority() == onrecord_workspace::SHELF {
+        return Err(WorkspaceError::NotOnRecord { what: uri.to_string() }.into());
     }
     let client = config::client()?;
     let identity = client.resolve(uri.authority()).await?;

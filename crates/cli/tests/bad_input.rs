@@ -218,7 +218,11 @@ fn links_and_uris_that_lead_nowhere() {
     refused(machine.run(&["show", "https://example.com/"]), 1, "is a link that onrecord cannot read");
     refused(machine.run(&["show", "at://"]), 1, "at:// is a link that onrecord cannot read");
     let post = "at://did:web:localhost/app.bsky.feed.post/3mbfvo2mfxkfk";
-    refused(machine.run(&["show", post]), 1, "only click.aligned.chat.session records are conversations");
+    refused(machine.run(&["show", post]), 1, "is on record");
+    refused(machine.run(&["unpublish", post, "--yes"]), 1, "are conversations");
+    refused(machine.run(&["show", "at://did:web:localhost"]), 1, "it names no record");
+    refused(machine.run(&["show", "https://chat.tiles.run/none"]), 1, "the Tiles link leads nowhere");
+    refused(machine.run(&["convert", post, "--to", "pi"]), 1, "is on record");
     let missing = "at://did:web:localhost/click.aligned.chat.session/3mbfvo2mfxkfk";
     refused(machine.run(&["unpublish", missing, "--yes"]), 1, "is on record");
     refused(machine.run(&["publish", missing, "--local", "--yes"]), 2, "name its transcript");

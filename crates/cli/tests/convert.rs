@@ -236,3 +236,22 @@ fn what_hides_where_nobody_looked_stops_at_the_gate() {
     assert!(run.out.is_empty() && run.err.contains("last gate") && !run.err.contains(&github_token()), "{}", run.err);
     assert!(!machine.ok(&["convert", &file, "--to", "pi"]).out.contains(&github_token()));
 }
+
+#[test]
+fn a_preview_shows_the_record_of_a_family_that_has_one() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    let out = machine.path("preview").to_string_lossy().into_owned();
+    machine.ok(&["preview", &file, "--out", &out]);
+    let shown = machine.ok(&["preview", &file, "--as", "tiles", "--out", &out, "--json"]).json();
+    assert_eq!(shown["records"], 1);
+    // What the other family would be is there no more.
+    let folders: Vec<_> =
+        fs::read_dir(machine.path("preview/records")).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(folders, [SNAPSHOT]);
+    let plan = machine.ok(&["publish", &file, "--as", "tiles", "--local", "--dry-run", "--json"]).json();
+    let rkey = plan["writes"][0]["rkey"].as_str().unwrap();
+    let record = fs::read(machine.path(&format!("preview/records/{SNAPSHOT}/{rkey}.json"))).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&record).unwrap(), plan["writes"][0]["record"]);
+    assert!(fs::read_to_string(machine.path(&format!("preview/{rkey}.html"))).unwrap().contains("Gladly."));
+}

@@ -143,6 +143,41 @@ fn a_conversation_of_the_shelf_is_served_in_four_formats() {
 }
 
 #[test]
+fn a_tiles_conversation_is_served_like_any_other_and_a_private_one_is_not() {
+    let machine = Machine::new();
+    let file = machine.file("session.jsonl", harmless());
+    machine.ok(&["decide", &file, "--withhold", "2", "--title", "Two questions"]);
+    let publish = |family: &str| {
+        let done =
+            machine.ok(&["publish", &file, "--local", "--as", family, "--yes", "--json"]).stream().pop().unwrap();
+        let url = done["url"].as_str().unwrap().strip_prefix("http://127.0.0.1:8787").unwrap().to_owned();
+        (url, done["uri"].as_str().unwrap().to_owned())
+    };
+    let (path, uri) = publish("tiles");
+    let (shut, private) = publish("tiles-private");
+    let server = Server::start(&machine);
+    for suffix in ["", ".json", ".md", ".txt"] {
+        let page = server.get(&format!("{path}{suffix}"));
+        assert_eq!(page.status, 200);
+        assert!(page.body.contains("Two questions") && page.body.contains("Gladly."), "{suffix}: {}", page.body);
+        assert!(page.body.contains("withheld") || page.body.to_lowercase().contains("off the record"), "{suffix}");
+        let notice = server.get(&format!("{shut}{suffix}"));
+        assert_eq!(notice.status, 403);
+        assert!(notice.body.contains("encrypted") && !notice.body.contains("Gladly."), "{suffix}: {}", notice.body);
+    }
+    let list = server.get("/");
+    assert!(list.body.contains(&format!("href=\"{path}\"")) && list.body.contains("encrypted"), "{}", list.body);
+    // An address of another collection is another place.
+    assert_eq!(server.get(&path.replace("run.tiles.chat.sessionSnapshot", "click.aligned.chat.session")).status, 404);
+    for (uri, path) in [(uri, path), (private, shut)] {
+        machine.ok(&["unpublish", &uri, "--yes"]);
+        for suffix in ["", ".json", ".md", ".txt"] {
+            assert_eq!(server.get(&format!("{path}{suffix}")).status, 410, "{suffix}");
+        }
+    }
+}
+
+#[test]
 fn the_list_names_it_and_leads_to_it() {
     let machine = Machine::new();
     let server = Server::start(&machine);

@@ -114,7 +114,9 @@ impl Original {
     /// It is one and cannot be read.
     pub fn parse(document: &Value, id: &str, catalog: &Catalog) -> Option<Result<Self, Error>> {
         if let Some(records) = document.get("records").and_then(Value::as_array) {
-            return Some(listed(records));
+            // Other programs have lists of that name too.
+            let is_record = |record: &Value| record.get("uri").is_some() && record.get("value").is_some();
+            return records.iter().any(is_record).then(|| listed(records));
         }
         let collection = Nsid::parse(document.get("$type")?.as_str()?).ok()?;
         Some(match collection.as_str() {

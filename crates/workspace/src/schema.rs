@@ -154,3 +154,57 @@ pub(crate) fn migrate(db: &mut Connection) -> Result<(), Error> {
         tx.commit()?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::{MIGRATIONS, migrate};
+
+    #[test]
+    fn a_file_of_before_there_were_families_keeps_what_it_holds() {
+        let mut db = Connection::open_in_memory().unwrap();
+        db.pragma_update(None, "foreign_keys", true).unwrap();
+        let families = MIGRATIONS.iter().position(|sql| sql.contains("publication_2")).unwrap();
+        for sql in &MIGRATIONS[..families] {
+            db.execute_batch(sql).unwrap();
+        }
+        db.pragma_update(None, "user_version", i64::try_from(families).unwrap()).unwrap();
+        db.execute_batch(
+            "INSERT INTO conversation (id, harness, source_id, seen_at) VALUES (7, 'pi', 's1', '2026');
+             INSERT INTO publication VALUES (3, 7, 'did:web:localhost', '3k', NULL, 'click.aligned', 1, '2026');
+             INSERT INTO record VALUES (3, 'click.aligned.chat.session', '3k', NULL, 0, 'bafy', 'rev', '{}');
+             INSERT INTO record VALUES (3, 'click.aligned.chat.message', '3l', 'turn', 2, NULL, NULL, NULL);
+             INSERT INTO pin VALUES (3, 'at://did:web:x.example', 'at://did:web:x.example', NULL);",
+        )
+        .unwrap();
+        migrate(&mut db).unwrap();
+        let count = |table: &str| -> i64 {
+            db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!((count("publication"), count("record"), count("pin")), (1, 2, 1));
+        let kept: (String, i64, i64, String) = db
+            .query_row(
+                "SELECT p.family, p.taking_back, r.part, r.turn FROM publication p JOIN record r ON r.publication = p.id
+                 WHERE r.rkey = '3l'",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            )
+            .unwrap();
+        assert_eq!(kept, ("click.aligned".to_owned(), 1, 2, "turn".to_owned()));
+        // A second family beside the first, and not the same one twice.
+        let beside = |family: &str, rkey: &str| {
+            db.execute(
+                "INSERT INTO publication (conversation, repo, rkey, family, published_at)
+                 VALUES (7, 'did:web:localhost', ?2, ?1, '2026')",
+                (family, rkey),
+            )
+        };
+        assert!(
+            beside("tiles", "3m").is_ok() && beside("tiles", "3n").is_err() && beside("tiles-private", "3k").is_err()
+        );
+        // What belongs to a publication goes with it.
+        db.execute("DELETE FROM publication WHERE id = 3", []).unwrap();
+        assert_eq!((count("publication"), count("record"), count("pin")), (1, 0, 0));
+    }
+}

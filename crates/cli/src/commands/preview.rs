@@ -8,7 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use onrecord_lexicon::{Did, Rkey, Tid};
-use onrecord_record::{EncodedRecord, Published, aligned};
+use onrecord_record::{EncodedRecord, Family, Published, aligned, tiles};
 use onrecord_web::{Standing, export};
 use onrecord_workspace::{Error as WorkspaceError, Workspace, publish::encode_unlisted};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::{
     commands::about,
     config,
     error::{Error, Result},
-    output::Out,
+    output::{Out, counted},
     source::Opened,
 };
 
@@ -27,19 +27,39 @@ pub async fn run(args: &Preview, out: &mut Out) -> Result<u8> {
     let reviewed = opened.seal()?;
     let repo = repo(&opened.workspace, &args.to)?;
     let source = &opened.conversation.source.id;
-    let known = opened.workspace.known_keys(opened.id, &repo)?;
-    let encoded = {
-        let pointers = about::look_up(&opened, &reviewed, &repo, false).await?;
-        about::note_left_out(&pointers, out);
-        encode_unlisted(&repo, source, &reviewed, &known, &pointers.about(), Timestamp::now())?
+    let family = Family::from(args.family);
+    let known = opened.workspace.keys_in(opened.id, &repo, family)?;
+    let (published, records, own_file) = match family {
+        Family::ClickAligned => {
+            let pointers = about::look_up(&opened, &reviewed, &repo, false).await?;
+            about::note_left_out(&pointers, out);
+            let encoded = encode_unlisted(&repo, source, &reviewed, &known, &pointers.about(), Timestamp::now())?;
+            (published(&repo, &encoded.records)?, encoded.records.len(), None)
+        }
+        // A private one is shown as it is before it is encrypted.
+        Family::Tiles | Family::TilesPrivate => {
+            let (start, now) = (reviewed.created_at(), Timestamp::now());
+            let uri = tiles::record_uri(&repo, family, source, start, known.session, now, |_| false)?;
+            let record = tiles::encode(&reviewed, uri.clone())?.record;
+            reviewed.gate(record.json.get().as_bytes()).map_err(WorkspaceError::Gate)?;
+            let value: Value = serde_json::from_str(record.json.get())?;
+            let path = PathBuf::from("records").join(tiles::SNAPSHOT).join(format!("{}.json", record.rkey));
+            let file = (path, format!("{value:#}\n").into_bytes());
+            let reading = tiles::read(&tiles::Snapshot::open(tiles::SNAPSHOT, value, None)?, uri.as_str());
+            let published = tiles::published(&repo, None, Family::Tiles, record.rkey, &record.cid, &reading)?;
+            (published, 1, Some(file))
+        }
     };
-    let published = published(&repo, &encoded.records)?;
 
     let folder = match &args.out {
         Some(out) => out.clone(),
         None => folder(&published.rkey)?,
     };
-    let files = export(&[published], Standing::Preview)?;
+    let mut files = export(&[published], Standing::Preview)?;
+    if let Some(file) = own_file {
+        files.retain(|(path, _)| !path.starts_with("records"));
+        files.push(file);
+    }
     // The records in them have passed the gate; what was made of them passes it too.
     for (_, bytes) in &files {
         reviewed.gate_page(bytes).map_err(WorkspaceError::Gate)?;
@@ -56,12 +76,12 @@ pub async fn run(args: &Preview, out: &mut Out) -> Result<u8> {
     }
     let page = folder.join("index.html");
     if out.json {
-        out.json(&json!({"folder": folder, "page": page, "files": count, "records": encoded.records.len()}))?;
+        out.json(&json!({"folder": folder, "page": page, "files": count, "records": records}))?;
     } else {
         out.line(page.display())?;
         out.note(format_args!(
-            "{} records as they would go out, in {count} files. Nothing was published.",
-            encoded.records.len()
+            "{} as they would go out, in {count} files. Nothing was published.",
+            counted(records, "record")
         ));
     }
     Ok(0)
@@ -79,7 +99,7 @@ fn clear(folder: &Path) -> io::Result<()> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         result => result,
     };
-    for collection in [aligned::SESSION, aligned::MESSAGE] {
+    for collection in [aligned::SESSION, aligned::MESSAGE, tiles::SNAPSHOT] {
         absent(fs::remove_dir_all(folder.join("records").join(collection)))?;
     }
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };

@@ -72,7 +72,11 @@ fn a_list_of_records_is_read_back() {
     let note = Original::parse(&note, "x", Catalog::bundled()).unwrap().unwrap();
     assert_eq!(note.conversation().turns[0].text, "A note");
     assert!(Original::parse(&json!({"a": 1}), "x", Catalog::bundled()).is_none());
-    for broken in [json!({"records": []}), json!({"records": [3]}), json!({"records": [{"uri": "x", "value": {}}]})] {
+    for other in [json!({"records": []}), json!({"records": [3, {"id": 1}]})] {
+        assert!(Original::parse(&other, "x", Catalog::bundled()).is_none(), "{other}");
+    }
+    let note = json!({"uri": "at://did:web:x.example/com.example.note/k", "value": {}});
+    for broken in [json!({"records": [note]}), json!({"records": [{"uri": "x", "value": {}}]})] {
         assert!(Original::parse(&broken, "x", Catalog::bundled()).unwrap().is_err(), "{broken}");
     }
 }

@@ -363,7 +363,7 @@ pub struct Outcome {
     pub deleted: usize,
     /// The link to a record of the Tiles family. That of a private one holds its key.
     pub link: Option<TilesLink>,
-    /// Whether the link is another than the last run gave.
+    /// Whether the link may be another than the last run gave.
     pub link_is_new: bool,
 }
 
@@ -397,7 +397,8 @@ pub async fn execute(
         updated,
         deleted,
         link: plan.link()?,
-        link_is_new: fresh.is_some() || (plan.family == Family::Tiles && created > 0),
+        // A run that was broken off may have made the link and told nobody.
+        link_is_new: fresh.is_some() || (plan.family.is_tiles() && !plan.writes.is_empty()),
     })
 }
 
