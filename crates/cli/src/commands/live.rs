@@ -96,7 +96,9 @@ fn transcript(args: &Live, workspace: &Workspace) -> Result<PathBuf> {
             Err(Error::Usage("standard input cannot be followed; name the transcript's file".to_owned()))
         }
         Found::Gone { path, uris } => Err(Error::TranscriptGone { name: name.clone(), path, uris }),
-        Found::Record { uri } => Err(Error::Usage(format!("{uri} is on record already; name a transcript to follow"))),
+        Found::Record(link) => {
+            Err(Error::Usage(format!("{} is on record already; name a transcript to follow", link.uri)))
+        }
     }
 }
 
