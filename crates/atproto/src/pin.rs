@@ -128,11 +128,12 @@ impl Pinning {
             return Pin::Absent("it is no place of a record".into());
         };
         let host = host_of(&identity.pds);
+        let turn = self.turn_at(&host);
+        let _turn = turn.acquire().await;
+        // Looked at only now: it may have failed while this one waited.
         if let Some(why) = self.down.lock().unwrap_or_else(PoisonError::into_inner).get(&host) {
             return Pin::Failed(why.clone());
         }
-        let turn = self.turn_at(&host);
-        let _turn = turn.acquire().await;
         match self.client.repo(identity).get_record(&collection, &rkey).await {
             Ok(None) => Pin::Absent("there is no such record".into()),
             Ok(Some(record)) => {

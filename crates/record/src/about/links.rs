@@ -8,7 +8,10 @@ use onrecord_lexicon::{AtIdentifier, AtUri, Nsid, Rkey, Tid};
 use percent_encoding::percent_decode_str;
 
 use super::find::account;
-use crate::aligned::{MESSAGE, SESSION};
+use crate::{
+    aligned::{MESSAGE, SESSION},
+    tiles::TilesLink,
+};
 
 /// Sites with the routes of bsky.app.
 const BSKY: &[&str] = &[
@@ -36,6 +39,10 @@ const FORMATS: &[&str] = &["html", "json", "md", "txt"];
 
 /// Where a web link leads, if it is that of a reader that is known, or spells the place out.
 pub(super) fn pointer(link: &str) -> Option<AtUri> {
+    // What follows the # may be a key: where the link leads, it does not say.
+    if let Ok(Some(tiles)) = TilesLink::parse(link.split('#').next().unwrap_or_default()) {
+        return at_uri(tiles.uri.as_str().get(5..)?);
+    }
     let (_, rest) = link.split_once("://")?;
     let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -5,6 +5,7 @@ use onrecord_redact::{Decisions, Draft, DraftTurn, Engine, FingerprintKey, Role,
 use proptest::prelude::*;
 
 use super::{find, named, pointers};
+use crate::tiles::TilesLink;
 
 const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
 
@@ -105,6 +106,18 @@ fn links_of_readers_lead_to_what_they_show() {
         assert_eq!(pointed(&format!("(see {link}).")), [pointer], "{link}");
         assert_eq!(named(link).map(|uri| uri.to_string()).as_deref(), Some(pointer), "{link}");
     }
+}
+
+#[test]
+fn a_tiles_link_leads_to_its_record_and_leaves_its_key_behind() {
+    let place = format!("at://{DID}/run.tiles.chat.sessionSnapshot/3kxyz22222222");
+    let link = TilesLink { uri: AtUri::parse(&place).unwrap(), secret: None }.to_text();
+    for link in
+        [link.to_string(), format!("{}#bm9uY2U=.a2V5", *link), link.replace("chat.tiles.run/", "tiles.run/share/")]
+    {
+        assert_eq!(pointed(&format!("Read {link}, please.")), [place.as_str()], "{link}");
+    }
+    assert_eq!(pointed("https://chat.tiles.run/bm90aGluZw=="), [""; 0]);
 }
 
 #[test]
