@@ -9,7 +9,7 @@
 
 mod pds_support;
 
-use onrecord_testkit::{FaultProxy, Pds, PdsOptions};
+use onrecord_testkit::{Fault, FaultProxy, Pds, PdsOptions};
 use pds_support::{Machine, said};
 use serde_json::{Value, json};
 
@@ -53,6 +53,9 @@ async fn pds_what_a_turn_refers_to_is_seen_decided_and_pinned() {
     let second = write("second").await;
     let updated = |args: &[&str]| machine.json(args)["updated"].clone();
     assert_eq!(updated(&["publish", file, "--yes", "--json"]), 0);
+    // What cannot be looked up just now stays as it was, too.
+    proxy.script("com.atproto.repo.getRecord", [Fault::html()]);
+    assert_eq!(updated(&["publish", file, "--yes", "--json", "--repin"]), 0);
     assert_eq!(updated(&["publish", file, "--yes", "--json", "--repin"]), 1);
     let shown = machine.json(&["publish", file, "--dry-run", "--json"]);
     assert_eq!(shown["pointers"][0]["ref"]["cid"], second.as_str());

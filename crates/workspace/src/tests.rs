@@ -1,8 +1,8 @@
 use std::fs;
 
 use jiff::Timestamp;
-use onrecord_atproto::{Client, Config, Secret, Tokens};
-use onrecord_lexicon::{Did, Handle};
+use onrecord_atproto::{Client, Config, Pin, Secret, Tokens};
+use onrecord_lexicon::{AtUri, Did, Handle};
 use onrecord_redact::{Decisions, Engine, seal};
 use onrecord_transcript::{Conversation, Grain, Harness, Message, Part, Role, Source, assemble};
 use tempfile::TempDir;
@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use crate::{
     Error, SHELF, SecretPlace, Workspace,
     publish::{self, Pointers, TakeBack, Target},
+    shelf_did,
 };
 
 fn workspace() -> (TempDir, Workspace) {
@@ -374,4 +375,35 @@ async fn a_key_that_passed_to_another_turn_is_remembered_as_that_ones() {
     both.turns.swap(3, 4);
     shelve(&mut workspace, &both, &Decisions::default()).await;
     assert_eq!(keys(&workspace).get(&("other".to_owned(), 0)), before.get(&("other".to_owned(), 0)));
+}
+
+// Invariant 15.
+#[tokio::test]
+async fn what_was_looked_up_is_forgotten_with_the_next_decision_and_pins_with_the_conversation() {
+    let (folder, mut workspace) = workspace();
+    let uri = |text: &str| AtUri::parse(text).unwrap();
+    let (name, place) =
+        (uri("at://sunflower.example.com/com.example.note/one"), uri("at://did:web:sunflower.example.com"));
+    let found =
+        [(name.clone(), Pin::Absent("nothing is there".into())), (place.clone(), Pin::Account(shelf_did().unwrap()))];
+    workspace.note_looked_up(&found).unwrap();
+    assert_eq!(workspace.looked_up(&name).unwrap().as_ref(), Some(&found[0].1));
+    assert_eq!(workspace.looked_up(&place).unwrap().as_ref(), Some(&found[1].1));
+    let id = workspace.remember(&conversation(2)).unwrap();
+    let mut decisions = Decisions::default();
+    decisions.withhold("m1");
+    workspace.set_decisions(id, &Decisions::default(), &decisions).unwrap();
+    assert_eq!(workspace.looked_up(&name).unwrap(), None);
+
+    shelve(&mut workspace, &conversation(2), &Decisions::default()).await;
+    let publication = workspace.publications().unwrap().remove(0);
+    workspace.keep_pins(&publication, &found).unwrap();
+    assert_eq!(workspace.pinned(&publication).unwrap().by_name.get(&place), Some(&found[1].1));
+    let take_back = TakeBack::prepare(&workspace, &Target::Shelf, &publication.rkey).await.unwrap();
+    take_back.execute(&mut workspace, &Target::Shelf, &mut |_| {}).await.unwrap();
+    drop(workspace);
+    for entry in fs::read_dir(folder.path().join("data")).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("sunflower"));
+    }
 }

@@ -58,7 +58,12 @@ pub fn print(pointers: &Pointers, out: &mut Out) -> Result<()> {
 
 /// Says what is not referred to, though it is named, and why.
 pub fn note_left_out(pointers: &Pointers, out: &Out) {
-    let mut told = HashSet::new();
+    note_left_out_once(pointers, &mut HashSet::new(), out);
+}
+
+/// The same without what was `told` before.
+pub fn note_left_out_once(pointers: &Pointers, told: &mut HashSet<AtUri>, out: &Out) {
+    let before = told.len();
     for pointer in &pointers.all {
         let (what, why) = match &pointer.fate {
             Fate::Absent(why) => ("leads nowhere", why.as_str()),
@@ -66,11 +71,11 @@ pub fn note_left_out(pointers: &Pointers, out: &Out) {
             Fate::Covered => ("is not referred to", "its address says what you covered"),
             _ => continue,
         };
-        if told.insert(&pointer.name) {
+        if told.insert(pointer.name.clone()) {
             out.note(format_args!("{} (turn {}) {what}: {}", written(&pointer.name), pointer.turn, one_line(why, 200)));
         }
     }
-    if pointers.all.iter().any(|p| matches!(p.fate, Fate::Failed(_))) {
+    if told.len() > before && pointers.all.iter().any(|p| matches!(p.fate, Fate::Failed(_))) {
         out.note("It goes out without these; published again later, they are added.");
     }
 }

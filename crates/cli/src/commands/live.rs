@@ -3,13 +3,14 @@
 mod pace;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fs,
     path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime},
 };
 
 use jiff::Timestamp;
+use onrecord_lexicon::AtUri;
 use onrecord_record::Family;
 use onrecord_transcript::Conversation;
 use onrecord_workspace::{
@@ -122,6 +123,8 @@ struct Follower<'a> {
     uri: Option<(String, String)>,
     totals: (usize, usize, usize),
     waiting: usize,
+    /// Names that lead nowhere, told once.
+    told: HashSet<AtUri>,
 }
 
 impl<'a> Follower<'a> {
@@ -145,6 +148,7 @@ impl<'a> Follower<'a> {
             uri: None,
             totals: (0, 0, 0),
             waiting: 0,
+            told: HashSet::new(),
         }
     }
 
@@ -371,11 +375,11 @@ impl<'a> Follower<'a> {
     }
 
     /// The plan of what goes out; `None` while every turn is held back.
-    async fn plan(&self, opened: &Opened, out: &Out) -> Result<Option<Plan>> {
+    async fn plan(&mut self, opened: &Opened, out: &Out) -> Result<Option<Plan>> {
         let reviewed = opened.seal()?;
         let repo = self.target.repo()?;
         let pointers = about::look_up(opened, &reviewed, &repo, false).await?;
-        about::note_left_out(&pointers, out);
+        about::note_left_out_once(&pointers, &mut self.told, out);
         let (workspace, source, now) = (&opened.workspace, &opened.conversation.source.id, Timestamp::now());
         match publish::prepare(workspace, &self.target, opened.id, source, reviewed, &pointers, now).await {
             Err(WorkspaceError::NothingToPublish) => Ok(None),

@@ -12,7 +12,7 @@ use onrecord_record::{
 use onrecord_redact::{Decisions, FingerprintKey, Reviewed};
 use serde::{Serialize, Serializer};
 
-use crate::{ConversationId, Error, Publication, Workspace};
+use crate::{ConversationId, Error, Publication, Workspace, pins::Pinned};
 
 /// Most different places that are looked up for one conversation.
 const MOST_LOOKUPS: usize = 500;
@@ -110,9 +110,7 @@ impl Pointers {
     ) -> Result<Self, Error> {
         let publication = place.publication(workspace, reviewed)?;
         let mut known = publication.as_ref().map(|p| workspace.pinned(p)).transpose()?.unwrap_or_default();
-        if lookup.afresh {
-            known = Default::default();
-        }
+        let before = if lookup.afresh { std::mem::take(&mut known) } else { Pinned::default() };
         let own = publication.as_ref().map(|p| workspace.places(p)).transpose()?.unwrap_or_default();
         let turns = about::pointers(reviewed);
         let mut pins = known.by_name;
@@ -136,7 +134,11 @@ impl Pointers {
             let found = client.pin(&wanted).await;
             let found: Vec<_> = wanted.into_iter().zip(found).collect();
             workspace.note_looked_up(&found)?;
-            pins.extend(found);
+            // What cannot be looked up stays as it was published.
+            pins.extend(found.into_iter().map(|(name, pin)| match (pin, before.by_name.get(&name)) {
+                (Pin::Failed(_), Some(pin)) => (name, pin.clone()),
+                (pin, _) => (name, pin),
+            }));
         }
         let fates = Fates { reviewed, decisions, key, own, pins, published: known.cids };
         Ok(Self { all: turns.into_iter().flat_map(|turn| fates.of_turn(turn)).collect() })
