@@ -366,7 +366,7 @@ async fn a_key_that_passed_to_another_turn_is_remembered_as_that_ones() {
     talk.turns[3].id = "other".into();
     shelve(&mut workspace, &talk, &Decisions::default()).await;
     let id = workspace.remember(&talk).unwrap();
-    let keys = |w: &Workspace| w.known_keys(id, &crate::shelf_did().unwrap()).unwrap().turns;
+    let keys = |w: &Workspace| w.known_keys(id, &shelf_did().unwrap()).unwrap().turns;
     let before = keys(&workspace);
     assert!(before.contains_key(&("other".to_owned(), 0)));
     // The first one is back beside it: the key stays where it is.
