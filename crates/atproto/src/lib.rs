@@ -35,6 +35,6 @@ pub use pin::Pin;
 pub use rate::RateLimit;
 pub use repo::{Commit, Page, Record, RecordPages, Repo, RepoDescription, ServerDescription};
 pub use secret::Secret;
-pub use session::{Kept, Session, TokenStore, Tokens, RenewalLock};
+pub use session::{Kept, RenewalLock, Session, TokenStore, Tokens};
 pub use writes::{Action, Applied, EncodedWrites, MAX_WRITES, MAX_WRITES_BYTES, Room, Write, Written, fill_batch};
 pub use xrpc::Client;

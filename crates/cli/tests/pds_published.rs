@@ -38,7 +38,7 @@ impl Author {
 
     async fn records(&self) -> Vec<Value> {
         let mut all = Vec::new();
-        for collection in [SESSION, MESSAGE] {
+        for collection in [SESSION, MESSAGE, "run.tiles.chat.sessionSnapshot"] {
             let url = format!(
                 "{}/xrpc/com.atproto.repo.listRecords?repo={}&collection={collection}&limit=100&reverse=true",
                 self.pds.url(),
@@ -119,13 +119,23 @@ async fn pds_a_machine_without_a_ledger_makes_one_from_the_repository() {
     let uri = first.json(&["publish", file.to_str().unwrap(), "--yes", "--json"])["uri"].clone();
     let uri = uri.as_str().unwrap();
 
+    // In the Tiles families too, in the open and not.
+    first.ok(&["publish", file.to_str().unwrap(), "--as", "tiles", "--yes"]);
+    first.ok(&["publish", file.to_str().unwrap(), "--as", "tiles-private", "--yes"]);
+
     // Nobody is signed in here, and nothing is known.
     let second = Machine::new(proxy.url());
     assert_eq!(second.json(&["published", "--json"])["published"], json!([]));
     let checked = second.json(&["published", "--check", "--account", "dana.test", "--json"]);
-    assert_eq!(checked["published"][0]["uri"], uri);
-    assert_eq!((&checked["published"][0]["state"], &checked["published"][0]["records"]), (&json!("same"), &json!(4)));
-    assert_eq!(second.json(&["published", "--json"])["published"][0]["title"], "A question");
+    let mut found: Vec<_> = checked["published"].as_array().unwrap().iter().collect();
+    found.sort_by_key(|p| p["family"].as_str());
+    let families: Vec<_> = found.iter().map(|p| (&p["family"], &p["records"], &p["state"])).collect();
+    let same = json!("same");
+    let (aligned, tiles, private) = (json!("click.aligned"), json!("tiles"), json!("tiles-private"));
+    assert_eq!(families, [(&aligned, &json!(4), &same), (&tiles, &json!(1), &same), (&private, &json!(1), &same)]);
+    assert_eq!((&found[0]["uri"], &found[0]["title"]), (&json!(uri), &json!("A question")));
+    assert_eq!((&found[1]["title"], &found[2]["title"]), (&json!("A question"), &Value::Null));
+    second.ok(&["show", found[1]["uri"].as_str().unwrap()]);
 
     // With the transcript and the same decisions, publishing there changes nothing; a second time neither.
     second.sign_in(&author.account, &author.account.app_password);
@@ -140,14 +150,17 @@ async fn pds_a_machine_without_a_ledger_makes_one_from_the_repository() {
         );
     }
     let known = second.json(&["published", "--json"]);
-    assert_eq!(known["published"].as_array().unwrap().len(), 1);
-    assert_eq!(known["published"][0]["session"], "ledger-1");
+    let sessions = known["published"].as_array().unwrap().iter().filter(|p| p["session"] == "ledger-1").count();
+    assert_eq!((known["published"].as_array().unwrap().len(), sessions), (3, 1));
+    // So it is with the snapshot, which keeps its place.
+    let done = second.json(&["publish", file, "--as", "tiles", "--yes", "--json"]);
+    assert_eq!((&done["uri"], &done["created"], &done["updated"]), (&found[1]["uri"], &json!(0), &json!(0)));
 
     // And a third, which never had the transcript, takes it back.
     let third = Machine::new(proxy.url());
     third.sign_in(&author.account, &author.account.app_password);
     third.ok(&["published", "--account", "dana.test"]);
-    assert_eq!(third.json(&["unpublish", "--all", "--yes", "--json"])["deleted"], 4);
+    assert_eq!(third.json(&["unpublish", "--all", "--yes", "--json"])["deleted"], 4 + 1 + 1);
     assert_eq!(author.records().await, Vec::<Value>::new());
 }
 

@@ -39,7 +39,8 @@ impl Workspace {
     /// The store or the place for tokens cannot be written.
     pub fn sign_in(&self, tokens: &Tokens) -> Result<SecretPlace, Error> {
         let handle = tokens.handle.as_ref().map_or("", Handle::as_str);
-        let _lock = tokens::wait_for_renewal_lock(&self.folder, if handle.is_empty() { tokens.did.as_str() } else { handle })?;
+        let _lock =
+            tokens::wait_for_renewal_lock(&self.folder, if handle.is_empty() { tokens.did.as_str() } else { handle })?;
         let place = tokens::store(&self.folder, tokens)?;
         let scope = tokens.oauth.as_ref().map(|grant| grant.scopes.to_string());
         self.db.execute(

@@ -7,7 +7,7 @@ use std::{
 };
 
 use onrecord_atproto::{
-    BoxError, Kept, Secret, TokenStore, Tokens, RenewalLock,
+    BoxError, Kept, RenewalLock, Secret, TokenStore, Tokens,
     oauth::{DpopKey, Grant, Scopes},
 };
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ use onrecord_lexicon::{Cid, Did, Handle};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
-pub use self::keep::{Kept, TokenStore, RenewalLock};
+pub use self::keep::{Kept, RenewalLock, TokenStore};
 use crate::{
     Action, Applied, BoxError, Client, EncodedWrites, Error, Identity, RateLimit, Repo, Result, Secret, Write,
     error::quote,

@@ -103,15 +103,21 @@ async fn survey(workspace: &Workspace, did: &Did) -> Result<Result<Survey, Works
 
 /// Takes into the ledger what it does not know.
 fn adopt(survey: &Survey, workspace: &mut Workspace, out: &Out) -> Result<()> {
-    let unknown = survey.unknown(workspace)?;
+    let (unknown, snapshots) = (survey.unknown(workspace)?, survey.unknown_snapshots(workspace)?);
     // Nobody may publish or take back meanwhile.
-    let _turn = if unknown.is_empty() { None } else { Some(workspace.begin_publishing()?) };
+    let nothing = unknown.is_empty() && snapshots.is_empty();
+    let _turn = if nothing { None } else { Some(workspace.begin_publishing()?) };
+    let conversations = unknown.into_iter().map(|c| (c.rkey, Family::ClickAligned));
     let mut adopted = 0;
-    for conversation in unknown {
-        match survey.adopt(workspace, &conversation.rkey) {
+    for (rkey, family) in conversations.chain(snapshots.into_iter().map(|rkey| (rkey, Family::Tiles))) {
+        let taken_in = match family {
+            Family::ClickAligned => survey.adopt(workspace, &rkey),
+            Family::Tiles | Family::TilesPrivate => survey.adopt_snapshot(workspace, &rkey),
+        };
+        match taken_in {
             Ok(()) => adopted += 1,
-            Err(WorkspaceError::Unreadable(why)) => {
-                out.note(format_args!("{}: {why}; the conversation is left alone", conversation.rkey));
+            Err(why @ (WorkspaceError::Unreadable(_) | WorkspaceError::Record(_))) => {
+                out.note(format_args!("{rkey}: {why}; the conversation is left alone"));
             }
             Err(error) => return Err(error.into()),
         }

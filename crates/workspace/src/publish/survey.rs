@@ -8,7 +8,11 @@ use std::{
 use jiff::Timestamp;
 use onrecord_atproto::Repo;
 use onrecord_lexicon::{Cid, Did, Handle, Nsid, Rkey};
-use onrecord_record::aligned::{self, MESSAGE, SESSION};
+use onrecord_record::{
+    Family,
+    aligned::{self, MESSAGE, SESSION},
+    tiles::{self, SNAPSHOT},
+};
 use onrecord_transcript::Harness;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -62,7 +66,7 @@ impl Survey {
     pub async fn of(workspace: &Workspace, repo: &Repo, handle: Option<Handle>) -> Result<Self, Error> {
         let ours: Vec<_> = workspace.publications()?.into_iter().filter(|p| p.repo == *repo.did()).collect();
         let mut known = HashSet::new();
-        let mut collections = BTreeSet::from([SESSION.to_owned(), MESSAGE.to_owned()]);
+        let mut collections = BTreeSet::from([SESSION, MESSAGE, SNAPSHOT].map(str::to_owned));
         for publication in &ours {
             for (place, cid) in workspace.ledger(publication)? {
                 collections.insert(place.0.clone());
@@ -132,6 +136,38 @@ impl Survey {
         Ok(unknown)
     }
 
+    /// The keys of the snapshots in the Tiles families that the ledger does not know. Most are another program's making, and
+    /// none is a sign that something is amiss.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn unknown_snapshots(&self, workspace: &Workspace) -> Result<Vec<Rkey>, Error> {
+        let mut unknown = Vec::new();
+        for (_, rkey) in self.records.keys().filter(|(collection, _)| collection == SNAPSHOT) {
+            if workspace.publication_at(&self.repo, rkey)?.is_none() {
+                unknown.push(rkey.clone());
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// Takes a snapshot that the ledger does not know into it. What is encrypted stays so.
+    ///
+    /// # Errors
+    /// [`Error::Record`] if it is no snapshot that could be shown; the store cannot be written.
+    pub fn adopt_snapshot(&self, workspace: &mut Workspace, rkey: &Rkey) -> Result<(), Error> {
+        let place = (SNAPSHOT.to_owned(), rkey.clone());
+        let not_there = || Error::NotOnRecord { what: format!("at://{}/{SNAPSHOT}/{rkey}", self.repo) };
+        let listed = self.records.get(&place).ok_or_else(not_there)?;
+        let json = listed.json.as_ref().ok_or_else(not_there)?;
+        let value: Value = serde_json::from_str(json.get())?;
+        let family = if value.get("enc_content").is_some() { Family::TilesPrivate } else { Family::Tiles };
+        if family == Family::Tiles {
+            tiles::Snapshot::open(SNAPSHOT, value, None)?;
+        }
+        workspace.take_in(&self.repo, self.handle.as_ref(), family, rkey, &[(&place, &listed.cid, json.get())])
+    }
+
     /// Messages of a conversation of this repository of which neither the repository nor the ledger has a session, by the
     /// session they name.
     ///
@@ -179,7 +215,7 @@ impl Survey {
         if let Some(unreadable) = unreadable.into_iter().next() {
             return Err(unreadable.into());
         }
-        workspace.take_in(&self.repo, self.handle.as_ref(), &rkey, &records)
+        workspace.take_in(&self.repo, self.handle.as_ref(), Family::ClickAligned, &rkey, &records)
     }
 }
 
@@ -188,6 +224,7 @@ impl Workspace {
         &mut self,
         repo: &Did,
         handle: Option<&Handle>,
+        family: Family,
         rkey: &Rkey,
         records: &[(&Place, &Cid, &str)],
     ) -> Result<(), Error> {
@@ -201,13 +238,13 @@ impl Workspace {
         )?;
         let publication: i64 = tx.query_row(
             "INSERT INTO publication (conversation, repo, rkey, handle, family, published_at)
-             VALUES (?1, ?2, ?3, ?4, 'click.aligned', ?5) RETURNING id",
-            (conversation, repo.as_str(), rkey.as_str(), handle.map(Handle::as_str), &now),
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+            (conversation, repo.as_str(), rkey.as_str(), handle.map(Handle::as_str), family.as_str(), &now),
             |row| row.get(0),
         )?;
         for ((collection, key), cid, json) in records {
             // Which turn a message carries only its transcript could say: its own key stands for that.
-            let turn = (collection != SESSION).then_some(key.as_str());
+            let turn = (collection == MESSAGE).then_some(key.as_str());
             tx.prepare_cached(
                 "INSERT INTO record (publication, collection, rkey, turn, part, cid, json) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6)",
             )?
@@ -215,7 +252,7 @@ impl Workspace {
         }
         tx.execute(
             "DELETE FROM gone WHERE repo = ?1 AND collection = ?2 AND rkey = ?3",
-            (repo.as_str(), SESSION, rkey.as_str()),
+            (repo.as_str(), family.collection(), rkey.as_str()),
         )?;
         tx.commit()?;
         Ok(())
