@@ -180,6 +180,9 @@ impl Error {
             Self::Workspace(Ws::Atproto(Net::SessionExpired { account } | Net::LoginTimedOut { account, .. })) => {
                 format!("run `onrecord login {account}`")
             }
+            Self::Workspace(Ws::Atproto(Net::LoginDenied { account, .. })) => {
+                format!("nothing was changed; `onrecord login {account}` asks again")
+            }
             Self::Workspace(Ws::Atproto(Net::ScopeMissing { account, scopes, granted })) => {
                 format!("nothing was sent; to let it, run `{}`", login_command(account, scopes, granted))
             }

@@ -2,7 +2,8 @@
 
 use onrecord_atproto::{Action, oauth::Scopes};
 use onrecord_record::{
-    aligned::{MESSAGE, SESSION},
+    Family,
+    aligned::{MEMBER, MESSAGE, SESSION},
     tiles::SNAPSHOT,
 };
 
@@ -40,7 +41,7 @@ impl Access {
         match self {
             Self::ClickAligned => &[SESSION, MESSAGE],
             Self::Tiles => &[SNAPSHOT],
-            Self::Members => &["click.aligned.chat.member"],
+            Self::Members => &[MEMBER],
             Self::Lexicons => &["com.atproto.lexicon.schema"],
         }
     }
@@ -65,6 +66,15 @@ impl Access {
     }
 }
 
+impl From<Family> for Access {
+    fn from(family: Family) -> Self {
+        match family {
+            Family::ClickAligned => Self::ClickAligned,
+            Family::Tiles | Family::TilesPrivate => Self::Tiles,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +85,7 @@ mod tests {
             assert!(access.collections().iter().all(|collection| Access::of(collection) == Some(access)));
         }
         assert_eq!(Access::of("app.bsky.feed.post"), None);
+        assert!(Family::ALL.into_iter().all(|family| Access::of(family.collection()) == Some(family.into())));
     }
 
     #[test]

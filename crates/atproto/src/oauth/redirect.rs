@@ -182,7 +182,19 @@ pub(super) fn registered_url() -> Url {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    // Invariant 12.
+    proptest! {
+        #[test]
+        fn whatever_comes_is_refused_or_is_the_answer(head in any::<String>(), query in "[a-z=&%+]{0,60}") {
+            prop_assert!(understand(&head, "STATE", 1234).is_err());
+            let head = format!("GET /callback?{query} HTTP/1.1\r\nHost: 127.0.0.1:1234\r\n\r\n");
+            prop_assert!(understand(&head, "STATE", 1234).is_err(), "the state has capitals");
+        }
+    }
 
     fn understood(target: &str) -> Result<Response, u16> {
         understood_with(&format!("GET {target} HTTP/1.1\r\nHost: 127.0.0.1:1234\r\nAccept: */*\r\n\r\n"))

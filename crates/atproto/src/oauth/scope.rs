@@ -149,6 +149,7 @@ impl RepoPermission {
 #[cfg(test)]
 mod tests {
     use Action::{Create, Delete, Update};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -159,6 +160,19 @@ mod tests {
     fn permitted(scopes: &str, collection: &str) -> Vec<Action> {
         let scopes = Scopes::parse(scopes);
         ACTIONS.into_iter().filter(|action| scopes.permits(collection, *action)).collect()
+    }
+
+    // Invariant 12.
+    proptest! {
+        #[test]
+        fn whatever_a_server_writes_is_read_and_is_within_itself(text in ".{0,80}", odd in "repo[:?a-z.*&=%+ ]{0,60}") {
+            for text in [text, odd] {
+                let scopes = Scopes::parse(&text);
+                prop_assert_eq!(&Scopes::parse(&scopes.to_string()), &scopes);
+                prop_assert_eq!(scopes.not_in(&scopes), Vec::<String>::new());
+                let _ = scopes.permits(MESSAGE, Create);
+            }
+        }
     }
 
     #[test]

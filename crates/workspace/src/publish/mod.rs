@@ -26,7 +26,7 @@ use onrecord_record::{
 use onrecord_redact::{Decisions, Draft, Reviewed};
 use zeroize::Zeroizing;
 
-use crate::{ConversationId, Error, Place, Workspace, links::ContentSecret};
+use crate::{Access, ConversationId, Error, Place, Workspace, links::ContentSecret};
 pub use about::{Fate, Lookup, Pointer, Pointers, Standing};
 pub use fetch::fetch;
 pub use listing::{Drift, Listing};
@@ -75,10 +75,7 @@ impl Target {
     /// # Errors
     /// [`onrecord_atproto::Error::ScopeMissing`].
     pub fn check_family(&self, family: Family) -> Result<(), Error> {
-        let collections = match family {
-            Family::ClickAligned => [aligned::SESSION, aligned::MESSAGE].as_slice(),
-            Family::Tiles | Family::TilesPrivate => &[tiles::SNAPSHOT],
-        };
+        let collections = Access::from(family).collections();
         let actions = [Action::Create, Action::Update, Action::Delete].map(execute::action_of);
         match self {
             Self::Shelf => Ok(()),
