@@ -118,6 +118,9 @@ impl Covers {
             if last.as_ref().and_then(|l| **l).is_some_and(|s| s.start <= place.start && place.end <= s.end) {
                 return;
             }
+            if rule.is_none() && is_within_word(text, place.start, place.end) {
+                return;
+            }
             let (start, end) = run(text, place.start, place.end, place.complete, place.run_on);
             let span = Span { start, end, rule };
             spans.push(span);
@@ -154,6 +157,29 @@ impl Covers {
             });
         });
     }
+}
+
+/// A word of fewer letters than this is another one within a longer word: no "Al" stands in "Also".
+const SHORT_WORD: usize = 4;
+
+/// Whether a short word is part of a longer one. Only of letters that have cases: other scripts write words side by side. A
+/// secret, unlike a name, is covered wherever it stands.
+fn is_within_word(text: &[u8], start: usize, end: usize) -> bool {
+    let Some(Ok(word)) = text.get(start..end).map(str::from_utf8) else { return false };
+    let cased = |c: char| c.is_lowercase() || c.is_uppercase();
+    if word.chars().count() >= SHORT_WORD || !word.chars().all(cased) {
+        return false;
+    }
+    let after = text.get(end..).and_then(|t| t.utf8_chunks().next()).and_then(|c| c.valid().chars().next());
+    let before = part(text, start.saturating_sub(4), start);
+    // The letter of an escape (`\n`) is no part of what follows it.
+    let escaped = matches!(before, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f']);
+    let before = before.utf8_chunks().last().filter(|c| c.invalid().is_empty()).and_then(|c| c.valid().chars().last());
+    let joins = |first: char, next: char| next.is_lowercase() || (first.is_uppercase() && next.is_uppercase());
+    let (first, last) = (word.chars().next(), word.chars().last());
+    let goes_on = last.zip(after).is_some_and(|(last, after)| joins(last, after));
+    let went_on = before.zip(first).is_some_and(|(before, first)| cased(before) && joins(before, first));
+    goes_on || (went_on && !escaped)
 }
 
 /// How far a hit runs on.

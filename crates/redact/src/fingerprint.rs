@@ -25,6 +25,11 @@ impl FingerprintKey {
 
     /// HMAC-SHA256 of `value`; `domain` keeps the uses of the key apart.
     pub(crate) fn mac(&self, domain: &str, value: &[u8]) -> [u8; 32] {
+        self.mac_of(domain, &[value])
+    }
+
+    /// The same of several parts, one after the other.
+    fn mac_of(&self, domain: &str, parts: &[&[u8]]) -> [u8; 32] {
         // RFC 2104: a key shorter than the block is padded with zeros.
         let mut block = Zeroizing::new([0; 64]);
         for (to, from) in block.iter_mut().zip(self.0.iter()) {
@@ -33,14 +38,14 @@ impl FingerprintKey {
         let mut mac = <Hmac<Sha256> as Mac>::new((&*block).into());
         mac.update(domain.as_bytes());
         mac.update(&[0]);
-        mac.update(value);
+        parts.iter().for_each(|part| mac.update(part));
         mac.finalize().into_bytes().into()
     }
 
     /// The first eight bytes of an HMAC: enough to tell a few thousand things apart.
-    pub(crate) fn tag(&self, domain: &str, value: &[u8]) -> Tag {
+    pub(crate) fn tag(&self, domain: &str, parts: &[&[u8]]) -> Tag {
         let mut tag = Tag::default();
-        for (to, from) in tag.iter_mut().zip(self.mac(domain, value)) {
+        for (to, from) in tag.iter_mut().zip(self.mac_of(domain, parts)) {
             *to = from;
         }
         tag

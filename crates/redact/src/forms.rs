@@ -1,5 +1,7 @@
 //! The forms in which a value may stand somewhere else.
 
+use std::ops::RangeInclusive;
+
 use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
 
@@ -210,13 +212,25 @@ fn write(value: &str, public: usize, run_on: RunOn, only: Option<u32>, each: &mu
         add(&|v| hex(v.as_bytes(), true), RunOn::Hex);
     }
     if value.len() >= BASE64_BYTES {
+        // Its letters apart from each other.
+        add(&|v| v.chars().flat_map(|c| [c, ' ']).collect::<String>().into_bytes(), RunOn::No);
         for alphabet in [Alphabet::Standard, Alphabet::Url] {
             for before in 0..3 {
                 add(&|v| base64::core(v.as_bytes(), before, alphabet), RunOn::Base64);
             }
         }
     }
+    // From its end to its beginning, and then only whole: its last letters say nothing.
+    let turned: Zeroizing<String> = Zeroizing::new(value.chars().rev().collect());
+    if TURNED_BYTES.contains(&value.len()) && *turned != value && only.is_none_or(|only| only == next) {
+        let (bytes, spaces) = squeeze(turned.as_bytes());
+        each(next, Form { min: bytes.len(), bytes, spaces, run_on: RunOn::No });
+    }
 }
+
+/// A value is looked for from its end to its beginning if it is so long (in bytes): shorter ones turned round are words, and
+/// longer ones, of which only all is enough, would be compared again and again.
+const TURNED_BYTES: RangeInclusive<usize> = 8..=256;
 
 /// Takes out the ASCII white space, and says where it stood.
 pub(crate) fn squeeze(bytes: &[u8]) -> (Zeroizing<Vec<u8>>, Vec<usize>) {

@@ -242,7 +242,7 @@ impl Paragraph {
             Field::Reasoning(_) => "reasoning",
         };
         let paragraph = str_part(passed, start, end).trim();
-        self.tag = key.tag("place", [kind.as_bytes(), &[0], paragraph.as_bytes()].concat().as_slice());
+        self.tag = key.tag("place", &[kind.as_bytes(), &[0], paragraph.as_bytes()]);
         self.end += end;
         self.tag
     }
@@ -308,7 +308,7 @@ fn found(
 
 /// Changes with whatever decides what the rule finds.
 fn rule_tag(key: &FingerprintKey, kind: &Kind) -> Tag {
-    key.tag("rule", &[&ENGINE_VERSION.to_le_bytes(), &kind.definition[..]].concat())
+    key.tag("rule", &[&ENGINE_VERSION.to_le_bytes(), &kind.definition])
 }
 
 /// The prefix of its kind, or else its first characters if it has many: a hint, and never its length.

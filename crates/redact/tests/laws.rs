@@ -189,7 +189,7 @@ proptest! {
 
     // Invariant 5.
     #[test]
-    fn bars_are_exactly_three_blocks_and_never_touch(text in "[ab █\n]{0,40}", word in "[ab]{1,3}") {
+    fn bars_are_exactly_three_blocks_and_never_touch(text in "[12 █\n]{0,40}", word in "[12]{1,3}") {
         let draft = common::draft(&[&text]);
         let mut decisions = Decisions::default();
         decisions.cover_word(&key(), &word).unwrap();

@@ -13,7 +13,7 @@ mod common;
 
 use common::{
     cover_all, draft, github_token, key, scanned, sealed,
-    story::{base64, base64url},
+    story::{base64, base64url, body},
     texts,
 };
 use onrecord_redact::{Decision, Decisions, seal};
@@ -84,7 +84,29 @@ fn the_beginning_of_a_covered_word_is_covered_to_the_end_of_its_token() {
 fn a_covered_word_within_a_longer_one_leaves_no_end_of_it() {
     let decisions = covering(&["Northwind Traders", "wind", "Nor"]);
     let said = ["ask Northwind Traders, the Northwind Traders!", "north wind", "Northwind"];
-    assert_eq!(texts(&sealed(&draft(&said), &decisions)), ["ask ███, the ███!", "north ███", "███th███"]);
+    assert_eq!(texts(&sealed(&draft(&said), &decisions)), ["ask ███, the ███!", "north ███", "North███"]);
+}
+
+#[test]
+fn a_short_covered_word_is_not_covered_within_a_longer_one() {
+    let decisions = covering(&["Al", "李"]);
+    let said = ["Also, Al said: al, AL-2, toAl, \u{c5}l.", "Val, Also\nAlso ALSO", "小李说"];
+    let shown = ["Also, ███ said: al, AL-2, to███, \u{c5}l.", "Val, Also\nAlso ALSO", "小███说"];
+    let reviewed = sealed(&draft(&said), &decisions);
+    assert_eq!(texts(&reviewed), shown);
+    for text in shown {
+        reviewed.gate(&body(text)).unwrap();
+    }
+    // The letter of an escape is no part of the word, and a secret is covered wherever it stands.
+    assert!(reviewed.gate(b"{\"text\":\"so\\nAl said\"}").is_err());
+}
+
+#[test]
+fn a_covered_word_is_covered_with_its_letters_apart_and_turned_round() {
+    let word = "Zq7Kx2Vb9";
+    let apart = word.chars().map(String::from).collect::<Vec<_>>().join(" ");
+    let turned: String = word.chars().rev().collect();
+    covered_whole(word, &[apart, turned]);
 }
 
 #[test]
