@@ -170,7 +170,7 @@ fn is_within_word(text: &[u8], start: usize, end: usize) -> bool {
     if word.chars().count() >= SHORT_WORD || !word.chars().all(cased) {
         return false;
     }
-    let after = text.get(end..).and_then(|t| t.utf8_chunks().next()).and_then(|c| c.valid().chars().next());
+    let after = part(text, end, end + 4).utf8_chunks().next().and_then(|c| c.valid().chars().next());
     let before = part(text, start.saturating_sub(4), start);
     // The letter of an escape (`\n`) is no part of what follows it.
     let escaped = matches!(before, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f']);
