@@ -127,6 +127,8 @@ fn character(text: &[u8], at: usize, follows_change: bool) -> (Option<([u8; 4], 
         Some(Looks::Like(byte)) => as_is(byte),
         Some(Looks::LikeBeside(byte)) if letter(before) || follows_change || leads_to_letter(rest) => as_is(byte),
         Some(Looks::LikeBeside(_)) => None,
+        Some(Looks::LikeAfter(byte)) if follows_change => as_is(byte),
+        Some(Looks::LikeAfter(_)) => None,
     };
     (change, length)
 }
@@ -137,7 +139,7 @@ fn leads_to_letter(text: &[u8]) -> bool {
     for _ in 0..8 {
         let Some(c) = first_char(text.get(at..).unwrap_or_default()) else { return false };
         match (c.is_ascii(), looks(c)) {
-            (true, _) => return c.is_ascii_alphanumeric() || c == '_',
+            (true, _) => return c.is_ascii_alphanumeric() || matches!(c, '_' | '-'),
             (false, Some(Looks::LikeBeside(_))) => at += c.len_utf8(),
             (false, _) => return false,
         }

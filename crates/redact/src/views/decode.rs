@@ -67,9 +67,21 @@ fn encoded(text: &[u8], start: usize, end: usize, each: &mut Each<'_>) -> usize 
         return end;
     }
     let padded = |end: usize| end + part(text, end, end + 2).iter().take_while(|b| **b == b'=').count();
-    if run.len() >= HEX_DIGITS && run.iter().all(u8::is_ascii_hexdigit) {
-        hexadecimal(run, (start, end), each);
+    // After the mark of a diff, and what says that it is hexadecimal.
+    let marks = run.iter().take_while(|b| matches!(b, b'+' | b'-' | b'/' | b'_')).count();
+    let bare = part(run, marks, run.len());
+    let bare = bare.strip_prefix(b"0x").or_else(|| bare.strip_prefix(b"0X")).unwrap_or(bare);
+    if bare.len() >= HEX_DIGITS && bare.iter().all(u8::is_ascii_hexdigit) {
+        hexadecimal(bare, (start, end), each);
         return end;
+    }
+    // `67-68-70`: dashes are digits of base64.
+    let dashed = |chunk: &[u8]| matches!(chunk, [a, b, rest @ ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() && matches!(rest, [] | [b'-']));
+    if run.len() > 3 * PRINTABLE && run.chunks(3).all(dashed) {
+        let plain: Zeroizing<Vec<u8>> = Zeroizing::new(run.chunks(3).map(|chunk| pair(part(chunk, 0, 2))).collect());
+        if printable(&plain, (start, end), each) {
+            return end;
+        }
     }
     let lines = if run.len() >= WRAPPED { wrapped(text, start, end) } else { None };
     match lines {
@@ -193,10 +205,22 @@ fn base64(digits: &[u8], span: (usize, usize), each: &mut Each<'_>) {
             let bytes = bits.to_be_bytes();
             plain.extend_from_slice(part(&bytes, 1, group.len().max(1)));
         }
-        if printable(&plain, span, each) {
+        if wide(&plain, span, each) || printable(&plain, span, each) {
             return;
         }
     }
+}
+
+/// Text in UTF-16, as PowerShell encodes its commands: every other byte is 0.
+fn wide(plain: &[u8], span: (usize, usize), each: &mut Each<'_>) -> bool {
+    let zeros = |from: usize| plain.iter().skip(from).step_by(2).filter(|b| **b == 0).count();
+    let half = plain.len() / 2;
+    // Of both orders, and whatever few letters are not ASCII.
+    let Some(letters) = [1, 0].into_iter().find(|from| half >= PRINTABLE && zeros(*from) * 8 >= half * 7) else {
+        return false;
+    };
+    let text: Zeroizing<Vec<u8>> = Zeroizing::new(plain.iter().skip(1 - letters).step_by(2).copied().collect());
+    printable(&text, span, each)
 }
 
 fn hexadecimal(digits: &[u8], span: (usize, usize), each: &mut Each<'_>) {
@@ -266,8 +290,10 @@ fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
             break;
         }
         // An address at the beginning of the first line, and not a byte.
-        if digits.len() == 8 && plain.is_empty() && text.get(group) == Some(&b':') {
-            at = group + 1 + gap(text, group + 1);
+        let address = text.get(group) == Some(&b':') || part(text, group, group + 2) == b"  ";
+        if digits.len() == 8 && plain.is_empty() && address {
+            at = group + usize::from(text.get(group) == Some(&b':'));
+            at += gap(text, at);
             lines = true;
             continue;
         }
@@ -275,6 +301,8 @@ fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
         end = group;
         at = match gap(text, group) {
             length @ 1..4 if !part(text, group, group + length).ends_with(b"  ") => group + length,
+            // Between the eighth byte and the ninth.
+            2 if digits.len() == 2 && is_middle(text, group + 2) => group + 2,
             _ => match next_dump_line(text, group) {
                 Some(next) => {
                     lines = true;
@@ -286,6 +314,12 @@ fn hex_list(text: &[u8], start: usize, each: &mut Each<'_>) -> Option<usize> {
     }
     let span = if lines { whole_lines(text, start, end) } else { (start, end) };
     listed(&plain, span, each)
+}
+
+/// Whether another byte of a dump stands at `at`, not the characters of its line.
+fn is_middle(text: &[u8], at: usize) -> bool {
+    matches!(part(text, at, at + 4), [a, b, b' ', next]
+        if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() && (next.is_ascii_hexdigit() || *next == b' '))
 }
 
 /// A dump shows the characters too, beside the numbers.

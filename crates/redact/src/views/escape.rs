@@ -8,11 +8,15 @@ pub(crate) struct Escape {
     pub(crate) says: char,
 }
 
-/// The escape that `text` begins with, if any: `\u0041`, `\u{41}`, `\x41`, `\101`, `\/`, `\_`, `%41`, `&#65;`, `&#x41;`, `&amp;`.
+/// The escape that `text` begins with, if any: `\u0041`, `\u{41}`, `\x41`, `\101`, `\/`, `\_`, `%41`, `%u0041`, `&#65;`, `&#x41;`, `&amp;`.
 ///
 /// Backslashes may be doubled, once for each string the string stands in.
 pub(crate) fn escape(text: &[u8]) -> Option<Escape> {
     match text {
+        [b'%', b'u' | b'U', rest @ ..] => {
+            let code = digits(rest.get(..4)?, 16)?;
+            Some(Escape { length: 6, says: char::from_u32(code)? })
+        }
         [b'%', rest @ ..] => {
             let code = digits(rest.get(..2)?, 16)?;
             // Bytes of UTF-8 beyond ASCII stay as they are: no secret is made of them.

@@ -10,6 +10,8 @@ pub(crate) enum Looks {
     Like(u8),
     /// Another letter, where it stands beside letters or digits of ASCII.
     LikeBeside(u8),
+    /// A sign, where what stands before it was in disguise too.
+    LikeAfter(u8),
 }
 
 /// How `c` (beyond ASCII) looks; `None` where it looks like itself.
@@ -34,7 +36,7 @@ pub(crate) fn looks(c: char) -> Option<Looks> {
         | '\u{2460}'..='\u{24ff}'
         | '\u{ff01}'..='\u{ff5e}'
         | '\u{1d400}'..='\u{1d7ff}'
-        | '\u{1f100}'..='\u{1f1ff}' => compatible(c).map(Looks::Like),
+        | '\u{1f100}'..='\u{1f1ff}' => compatible(c).map(Looks::Like).or_else(|| wide_sign(c)),
         _ => drawn_like(c).map(Looks::LikeBeside),
     }
 }
@@ -53,6 +55,12 @@ fn compatible(c: char) -> Option<u8> {
     let only = u8::try_from(parts.next()?).ok()?;
     let in_tokens = only.is_ascii_alphanumeric() || b"_-./+=".contains(&only);
     (in_tokens && parts.next().is_none()).then_some(only)
+}
+
+/// The signs of ASCII in full width: East Asian text has them too, but not within a word in full width.
+fn wide_sign(c: char) -> Option<Looks> {
+    let ascii = u32::from(c).checked_sub(0xfee0).and_then(|n| u8::try_from(n).ok())?;
+    ascii.is_ascii_graphic().then_some(Looks::LikeAfter(ascii))
 }
 
 fn drawn_like(c: char) -> Option<u8> {

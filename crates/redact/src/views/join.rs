@@ -159,9 +159,15 @@ fn glue(text: &[u8], at: usize) -> Option<Glue> {
         [b'"', b'"'] | [b'\'', b'\''] => Some(Glue { end: at + 2, sure: true, lists: false }),
         [b'"' | b'\'' | b'`', ..] => concatenation(text, at, limit),
         b"${" => empty_expression(text, at).map(|end| Glue { end, sure: true, lists: false }),
-        b"**" => unsure(at + 2),
+        b"**" => Some(Glue { end: at + 2, sure: true, lists: false }),
         [b'=', ..] => line_end(text, at + 1).and_then(|end| unsure(line_start(text, end))),
-        [b'<', ..] => tags(text, at).and_then(unsure),
+        [b'<', ..] => {
+            let end = tags(text, at)?;
+            // What a page puts within a word.
+            let within = [&b"<wbr"[..], b"</span><span", b"</b><b", b"</em><em", b"<b>", b"<em>", b"<mark", b"<span"];
+            let sure = within.iter().any(|tag| part(text, at, at + tag.len()) == *tag);
+            Some(Glue { end, sure, lists: false })
+        }
         [b'\\' | b'\n' | b'\r' | b' ' | b'\t' | b'|' | 0xe2, ..] => {
             let end = line_end(text, at)?;
             let start = line_start(text, end);
@@ -305,7 +311,9 @@ fn concatenation(text: &[u8], at: usize, limit: usize) -> Option<Glue> {
 pub(crate) fn split_words(text: &[u8], mut each: impl FnMut(&[u8], Range<usize>, Range<usize>)) {
     const REACH: usize = 12;
     let mut window = [0; 2 * REACH];
-    for at in memchr::memchr3_iter(b'\n', b'"', b'\'', text) {
+    // Tags and emphasis within a word besides.
+    let marks = memchr::memchr2_iter(b'<', b'*', text);
+    for at in memchr::memchr3_iter(b'\n', b'"', b'\'', text).chain(marks) {
         let Some(end_of_word) = break_before(text, at) else { continue };
         let Some(glue) = glue(text, end_of_word) else { continue };
         let before = part(text, end_of_word.saturating_sub(REACH), end_of_word);

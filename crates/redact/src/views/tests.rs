@@ -76,6 +76,9 @@ fn disguised_letters_read_as_what_they_look_like() {
     assert_eq!(reads("ｇｈｐ＿ａ１"), "ghp_a1");
     assert_eq!(reads("𝐠𝓱𝕡_𝟘𝟙"), "ghp_01");
     assert_eq!(reads("ⓖⓗⓟ"), "ghp");
+    assert_eq!(reads("ｕ：ｐ＠ｈ"), "u:p@h", "signs too, after a letter in disguise");
+    assert_eq!(reads("хохр-12"), "xoxp-12");
+    assert_eq!(clean("密码：abc，def！"), None, "signs of East Asian text");
     assert_eq!(reads("gһр_аbс"), "ghp_abc", "Cyrillic");
     assert_eq!(reads("g\u{301}h\u{332}p_"), "ghp_");
     assert_eq!(clean("Привет, мир. Καλημέρα, école"), None, "languages are no disguise");
@@ -90,6 +93,7 @@ fn escapes_read_as_what_they_say() {
         (r"\147hp", "ghp"),
         (r"\\u0067hp", "ghp"),
         ("%67hp%5F", "ghp_"),
+        ("%u0067hp", "ghp"),
         ("&#103;hp", "ghp"),
         ("&#x67;hp", "ghp"),
         ("a&amp;b", "a&b"),
@@ -101,6 +105,37 @@ fn escapes_read_as_what_they_say() {
     for same in ["100% sure", "a & b", r"C:\new\user", "%zz", "&nope;", r"\u00", "50%"] {
         assert_eq!(reads(same), same);
     }
+}
+
+#[test]
+fn bytes_are_read_in_every_way_they_are_listed() {
+    let secret = "token=abcdefghijklmnopqrs";
+    let hex = |between: &str| secret.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(between);
+    let wide: Vec<u8> = secret.bytes().flat_map(|b| [b, 0]).collect();
+    let wide_reversed: Vec<u8> = secret.bytes().flat_map(|b| [0, b]).collect();
+    let dump = format!(
+        "00000000  {}  {}  |{}|\n00000010  {}  {}  |{}|\n",
+        &hex(" ")[..23],
+        &hex(" ")[24..47],
+        &secret[..16],
+        &hex(" ")[48..71],
+        &hex(" ")[72..],
+        &secret[16..]
+    );
+    for written in
+        [hex("-"), format!("0x{}", hex("")), format!("+0x{}", hex("")), encode(&wide), encode(&wide_reversed), dump]
+    {
+        assert!(plain(&written).iter().any(|(says, _)| says.contains(secret)), "{written}");
+    }
+    assert_eq!(plain("aa-bb-cc-dd-ee-ff-00-11-22-33-44-55-66-77-88-99"), [], "no text");
+}
+
+#[test]
+fn marks_within_a_word_part_nothing() {
+    for text in ["abc1<wbr>def2ghi3", "abc1</span><span>def2ghi3", "abc1**def2ghi3**"] {
+        assert_eq!(put_together(text, &[]).as_deref(), Some("abc1def2ghi3"), "{text}");
+    }
+    assert_eq!(put_together("abc1</td><td>def2ghi3", &[]), None);
 }
 
 #[test]
