@@ -72,6 +72,10 @@ pub(super) fn assigned(text: &[u8], name: Name) -> Option<Place> {
     let (separator, after) = separator(text, name, pos, pos > before_gap, quote)?;
     let value = skip(text, after, GAP, is_blank);
     let place = value_at(text, name, value, separator);
+    // `var password string = "…"` of Go.
+    if separator == Separator::Space && part(text, value, value + 7) == b"string " {
+        return typed(text, value);
+    }
     match (separator, place) {
         // The type stands between: `password: &str = "…"`.
         (Separator::Colon, Some(Place { stands: Stands::Bare, .. }) | None) if !key_quoted => {
@@ -123,7 +127,7 @@ fn separator(text: &[u8], name: Name, pos: usize, gap: bool, quote: Option<u8>) 
     Some(match rest {
         [b'=' | b'!', b'=', b'=', ..] => (Separator::Operator, pos + 3),
         [b'=' | b'!', b'=', ..] | [b'|', b'|', ..] | [b'?', b'?', ..] => (Separator::Operator, pos + 2),
-        [b'=' | b'-', b'>', ..] | [b':', b'=', ..] | [b'<', b'-', b' ', ..] => {
+        [b'=' | b'-', b'>', ..] | [b':', b'=', ..] | [b'<', b'-', b' ', ..] | [b'+', b'=', ..] => {
             (Separator::Equals { tight: false }, pos + 2)
         }
         [b'=', b'~', ..] | [b':', b':', ..] => return None,
@@ -353,7 +357,7 @@ fn is_command(text: &[u8], name: Name) -> bool {
     // The flags of fish's `set`, wherever it stands.
     let mut words = word.rsplit(|b| *b == b' ');
     let (last, before) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    if before == b"set" && last.starts_with(b"-") {
+    if before.ends_with(b"set") && last.starts_with(b"-") {
         return true;
     }
     [&b"ENV"[..], b"ARG", b"setx", b"set", b"SETX", b"config", b"requirepass"].contains(&word)

@@ -204,7 +204,9 @@ pub(super) fn is_machine_made(value: &[u8], shape: &Shape, stands: Stands) -> bo
                 && shape.separators + shape.signs <= 2
                 && score >= if shape.signs > 0 || shape.digits > 1 { -5 } else { 2 }
                 && (shape.digits > 1 || shape.lower.min(shape.upper) > 1)
-                && (stands == Stands::Literal || score >= 0)
+                && (stands == Stands::Literal
+                    || score >= 0
+                    || (score >= -3 && shape.digits > 2 && shape.upper > 2 && value.len() >= 12))
         }
         16.. => signs_few && entropy(value) > 2.8 && ((mixed && score >= -5) || score >= 4),
     };
