@@ -16,6 +16,7 @@ mod chromium;
 mod pds;
 mod postgres;
 mod proxy;
+pub mod repo;
 mod setup;
 
 pub use authorize::{Answer, authorize, follow};

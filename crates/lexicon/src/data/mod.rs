@@ -7,6 +7,7 @@
 //! Source: the protocol's data model specification and its interop vectors.
 
 pub mod base64;
+mod check;
 mod decode;
 mod encode;
 mod error;
@@ -161,6 +162,14 @@ impl<'a> Value<'a> {
     pub fn as_blob(&self) -> Option<BlobRef<'_>> {
         self.as_object()?.as_blob()
     }
+}
+
+/// Whether `block` is an object in canonical DAG-CBOR: what [`Value::from_dag_cbor`] would say, several times as fast.
+///
+/// # Errors
+/// As [`Value::from_dag_cbor`]; also if it is not an object.
+pub fn check_dag_cbor_object(block: &[u8]) -> Result<(), DataError> {
+    check::check_object(block)
 }
 
 /// The CID of a DAG-CBOR block.

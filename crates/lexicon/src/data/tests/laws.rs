@@ -65,6 +65,23 @@ proptest! {
     }
 
     #[test]
+    fn the_quick_check_says_what_decoding_says(
+        bytes in prop_oneof![
+            nearly_cbor(),
+            value().prop_map(|value| value.to_dag_cbor()),
+            (value(), any::<prop::sample::Index>(), any::<u8>()).prop_map(|(value, place, byte)| {
+                let mut block = value.to_dag_cbor();
+                let place = place.index(block.len());
+                block[place] = byte;
+                block
+            }),
+        ],
+    ) {
+        let decoded = Value::from_dag_cbor(&bytes).and_then(Value::into_object).map(drop);
+        prop_assert_eq!(check_dag_cbor_object(&bytes), decoded);
+    }
+
+    #[test]
     fn a_changed_byte_is_another_value_or_refused(value in value(), place in any::<prop::sample::Index>(), change in 1u8..) {
         let block = value.to_dag_cbor();
         let mut changed = block.clone();
