@@ -16,6 +16,7 @@ mod reissue;
 pub mod sharedcomputer;
 mod split;
 pub mod tiles;
+pub mod verify;
 
 pub use about::{About, TurnAbout};
 pub use aligned::{MemberRecord, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord, StrongRef};

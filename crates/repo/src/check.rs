@@ -119,6 +119,7 @@ pub fn check(
     expected: &Expected<'_>,
     on_record: impl FnMut(&Record<'_>),
 ) -> Result<Checked, Error> {
+    car.rewind();
     let mut walk = Walk {
         partial: expected.partial,
         car,

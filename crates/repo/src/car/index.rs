@@ -93,6 +93,12 @@ impl Index {
         }
     }
 
+    pub(super) fn forget_reached(&mut self) {
+        for slot in &mut self.slots {
+            slot.place &= !REACHED;
+        }
+    }
+
     /// Offsets of the sections that the tree has not led to, in the order of the file.
     pub(super) fn unreached(&self) -> Vec<u64> {
         let free = |slot: &&Slot| slot.place != 0 && slot.place & REACHED == 0;

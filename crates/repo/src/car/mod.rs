@@ -153,6 +153,15 @@ impl<'a> Car<'a> {
         self.faults.listed().iter().all(|fault| fault.rule != Rule::CarHeader)
     }
 
+    /// As if nothing had been asked for yet, but for what is known of where blocks stand.
+    pub(crate) fn rewind(&mut self) {
+        self.next = self.sections;
+        match &mut self.index {
+            Some(index) => index.forget_reached(),
+            None => self.blocks = 0,
+        }
+    }
+
     pub(crate) fn blocks(&self) -> u64 {
         self.blocks
     }
