@@ -354,6 +354,26 @@ pub enum Error {
         message: String,
     },
 
+    // Verifying
+    /// The DID document names no key that could have signed the repository.
+    #[error("the DID document of {did} names no key to verify its repository with")]
+    NoSigningKey {
+        /// The account.
+        did: Did,
+    },
+    /// An at-uri of a collection, which nothing signs by itself.
+    #[error("{uri} is neither a record nor a repository")]
+    NotARecord {
+        /// The at-uri.
+        uri: String,
+    },
+    /// Keys and CAR files that cannot be used.
+    #[error(transparent)]
+    Repo(#[from] onrecord_repo::Error),
+    /// The temporary file for a repository cannot be written.
+    #[error("cannot keep the repository in a temporary file: {0}")]
+    Spool(std::io::Error),
+
     // This machine
     /// The HTTP client or the DNS resolver could not be set up.
     #[error("cannot set up networking: {why}")]

@@ -18,6 +18,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Shorter than any server's own (Node's, and so the reference PDS's, is five seconds): a write sent on a connection that the
 /// server is just closing would end in doubt.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// Limit on the download of a whole repository.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 /// Redirects that a plain document may take. XRPC requests follow none: they carry tokens.
 const MAX_REDIRECTS: usize = 3;
 
@@ -78,6 +80,36 @@ impl Http {
                 return Err(Error::AnswerTooLarge { host, limit });
             }
             body.extend_from_slice(&chunk);
+        }
+        Ok(Answer { status, headers, body })
+    }
+
+    /// The same for an answer that is too large to be held: what a success says goes to `sink` as it comes, and its body is
+    /// empty then.
+    pub(crate) async fn download(
+        &self,
+        request: RequestBuilder,
+        limit: usize,
+        sink: &mut (dyn std::io::Write + Send),
+    ) -> Result<Answer> {
+        let request =
+            request.timeout(DOWNLOAD_TIMEOUT).build().map_err(|error| Error::Setup { why: root_cause(&error) })?;
+        let host = host_of(request.url());
+        let failed = |error: reqwest::Error| transport_error(&host, &error);
+        let mut response = self.client.execute(request).await.map_err(failed)?;
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        let (mut body, mut len) = (Vec::new(), 0_usize);
+        let limit = if status.is_success() { limit } else { crate::xrpc::SMALL_ANSWER };
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            len = len.saturating_add(chunk.len());
+            if len > limit {
+                return Err(Error::AnswerTooLarge { host, limit });
+            }
+            if status.is_success() {
+                sink.write_all(&chunk).map_err(Error::Spool)?;
+            } else {
+                body.extend_from_slice(&chunk);
+            }
         }
         Ok(Answer { status, headers, body })
     }

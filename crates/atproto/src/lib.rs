@@ -25,6 +25,7 @@ mod rate;
 mod repo;
 mod secret;
 mod session;
+mod verify;
 mod writes;
 mod xrpc;
 
@@ -36,5 +37,6 @@ pub use rate::RateLimit;
 pub use repo::{Commit, Page, Record, RecordPages, Repo, RepoDescription, ServerDescription};
 pub use secret::Secret;
 pub use session::{Kept, RenewalLock, Session, TokenStore, Tokens};
+pub use verify::MAX_PROOFS;
 pub use writes::{Action, Applied, EncodedWrites, MAX_WRITES, MAX_WRITES_BYTES, Room, Write, Written, fill_batch};
 pub use xrpc::Client;

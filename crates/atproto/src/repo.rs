@@ -5,12 +5,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use url::Url;
 
-use crate::{Client, Error, Identity, Result, error::quote, http::host_of, xrpc::Call};
+use crate::{
+    Client, Error, Identity, Result,
+    error::quote,
+    http::host_of,
+    xrpc::{CAR, Call},
+};
 
 /// Most records a page (the protocol's limit).
 pub const MAX_PAGE: u8 = 100;
 /// One record: 1 MB of DAG-CBOR, escaped as JSON.
 const RECORD_ANSWER: usize = 6_000_000;
+/// A proof: a record, and a few dozen nodes of some kilobytes.
+const PROOF_ANSWER: usize = 8_000_000;
+/// A whole repository, which goes to a file.
+const REPO_ANSWER: usize = 16 << 30;
 /// A page. A hundred of the largest records are more: then the page is asked for in smaller pieces.
 const PAGE_ANSWER: usize = 16_000_000;
 /// Pages of one listing: ten million records, far more than a repository may hold. A server that never ends is stopped.
@@ -178,6 +187,27 @@ impl Repo {
             Err(Error::Rejected { error, .. }) if error == "RecordNotFound" => Ok(None),
             Err(error) => Err(self.named(error)),
         }
+    }
+
+    /// What proves a record to be there or not: a CAR file of the signed commit, the nodes of the tree that lead to the
+    /// record's place, and the record. Nothing of it is checked yet.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], and all that can befall a request.
+    pub async fn record_proof(&self, collection: &Nsid, rkey: &Rkey) -> Result<Vec<u8>> {
+        let params = [("did", self.did.as_str()), ("collection", collection.as_str()), ("rkey", rkey.as_str())];
+        let call = Call { accept: CAR, ..self.call("com.atproto.sync.getRecord", &params, PROOF_ANSWER) };
+        Ok(self.client.query_bytes(&call).await.map_err(|error| self.named(error))?.body)
+    }
+
+    /// Writes the whole repository, a CAR file, to `sink`. Nothing of it is checked yet.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], [`Error::Spool`], and all that can befall a request.
+    pub async fn export(&self, sink: &mut (dyn std::io::Write + Send)) -> Result<()> {
+        let params = [("did", self.did.as_str())];
+        let call = Call { accept: CAR, ..self.call("com.atproto.sync.getRepo", &params, REPO_ANSWER) };
+        self.client.download(&call, sink).await.map_err(|error| self.named(error))
     }
 
     /// The repository's last commit.

@@ -64,11 +64,16 @@ pub(crate) struct Call<'a> {
     pub(crate) auth: Auth<'a>,
     /// Most bytes of the answer.
     pub(crate) limit: usize,
+    /// The media type asked for.
+    pub(crate) accept: &'static str,
 }
+
+/// The media type of repositories and proofs.
+pub(crate) const CAR: &str = "application/vnd.ipld.car";
 
 impl<'a> Call<'a> {
     pub(crate) fn new(server: &'a Url, method: &'static str) -> Self {
-        Self { server, method, params: &[], auth: Auth::Nothing, limit: SMALL_ANSWER }
+        Self { server, method, params: &[], auth: Auth::Nothing, limit: SMALL_ANSWER, accept: "application/json" }
     }
 
     fn url(&self) -> Result<Url> {
@@ -121,10 +126,15 @@ impl Client {
 
     /// A read: tried again a few times where that may help.
     pub(crate) async fn query<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T> {
+        call.parse(&self.query_bytes(call).await?)
+    }
+
+    /// The same for an answer that is not JSON.
+    pub(crate) async fn query_bytes(&self, call: &Call<'_>) -> Result<Answer> {
         let mut retries = 0;
         loop {
             let error = match self.query_once(call).await {
-                Ok(answer) => return call.parse(&answer),
+                Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             let Some(wait) = backoff(&error, retries) else {
@@ -139,6 +149,13 @@ impl Client {
     async fn query_once(&self, call: &Call<'_>) -> Result<Answer> {
         let answer = self.exchange(call, Method::GET, |request| request).await?;
         self.accepted(call.server, call.method, answer)
+    }
+
+    /// A read whose answer is too large to be held. Asked once: what came of an answer that broke off is in `sink` already.
+    pub(crate) async fn download(&self, call: &Call<'_>, sink: &mut (dyn std::io::Write + Send)) -> Result<()> {
+        let request = self.inner.http.get(call.url()?)?.header(ACCEPT, call.accept);
+        let answer = self.inner.http.download(request, call.limit, sink).await?;
+        self.accepted(call.server, call.method, answer).map(drop)
     }
 
     /// A change: sent once. Returns the limit its answer names as well.
@@ -172,7 +189,7 @@ impl Client {
         prepare: impl Fn(RequestBuilder) -> RequestBuilder,
     ) -> Result<Answer> {
         let url = call.url()?;
-        let prepare = |request: RequestBuilder| prepare(request.header(ACCEPT, "application/json"));
+        let prepare = |request: RequestBuilder| prepare(request.header(ACCEPT, call.accept));
         let request = match call.auth {
             Auth::Bound(token, key) => {
                 return self.exchange_bound(key, Some(token), (&method, &url), prepare, call.limit).await;

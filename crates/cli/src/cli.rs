@@ -52,6 +52,8 @@ pub enum Command {
     Published(Published),
     /// Take a conversation back, whole
     Unpublish(Unpublish),
+    /// Check that what is on record is what its author signed
+    Verify(Verify),
     /// Serve the reading pages on this machine
     Serve(Serve),
     /// Sign in to an account
@@ -460,6 +462,17 @@ pub struct Unpublish {
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// An at-uri or an onrecord link of a conversation or a record; a handle or a DID for a whole repository; or a CAR file
+    #[arg(value_name = "AT-URI|HANDLE|FILE.car", value_parser = NonEmptyStringValueParser::new())]
+    pub subject: String,
+    /// The key that must have signed it, instead of that of the account's DID document; with a file, nothing is asked of
+    /// the network then
+    #[arg(long, value_name = "DID:KEY")]
+    pub key: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -389,8 +389,23 @@ pub fn record_uri(name: &str, workspace: &Workspace) -> Result<Option<AtUri>> {
     Ok(record_link(name, workspace)?.map(|link| link.uri))
 }
 
+/// The same by the name alone, whatever was published from here.
+pub fn link_uri(name: &str) -> Result<Option<AtUri>> {
+    Ok(link_of(name, |_, _| Ok(None))?.map(|link| link.uri))
+}
+
 /// The record that a name is, or that a link of a reading site or of Tiles leads to, with the key in it.
 pub fn record_link(name: &str, workspace: &Workspace) -> Result<Option<TilesLink>> {
+    link_of(name, |handle, rkey| {
+        let ours = workspace.publications()?;
+        let known =
+            ours.into_iter().find(|p| p.rkey == *rkey && p.handle.as_ref().is_some_and(|h| h.as_str() == handle));
+        Ok(known.map(|publication| (publication.repo, publication.family)))
+    })
+}
+
+/// `repo_of` knows which repository and family a page of a handle is of, where that is known.
+fn link_of(name: &str, repo_of: impl Fn(&str, &Rkey) -> Result<Option<(Did, Family)>>) -> Result<Option<TilesLink>> {
     if let Some(link) = TilesLink::parse(name)? {
         return Ok(Some(link));
     }
@@ -413,10 +428,9 @@ pub fn record_link(name: &str, workspace: &Workspace) -> Result<Option<TilesLink
         [handle, rkey] if handle.starts_with('@') => {
             let handle = handle.trim_start_matches('@');
             let rkey = Rkey::parse(&bare(rkey)).map_err(|e| unknown(&e.to_string()))?;
-            let ours = workspace.publications()?;
-            let known = ours.iter().find(|p| p.rkey == rkey && p.handle.as_ref().is_some_and(|h| h.as_str() == handle));
-            let authority = known.map_or_else(|| handle.to_owned(), |p| p.repo.to_string());
-            let family = known.map_or(Family::ClickAligned, |p| p.family);
+            let known = repo_of(handle, &rkey)?;
+            let (authority, family) = known
+                .map_or_else(|| (handle.to_owned(), Family::ClickAligned), |(did, family)| (did.to_string(), family));
             parsed(&format!("at://{authority}/{}/{rkey}", family.collection()))
         }
         _ => Err(unknown("it is not the address of a conversation on an onrecord site")),

@@ -42,8 +42,7 @@ fn bench(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut car = Car::from_bytes(black_box(&car[..]));
-                let checked =
-                    check(&mut car, &Expected { key: Some(&key), ..Expected::default() }, |_| {}).unwrap();
+                let checked = check(&mut car, &Expected { key: Some(&key), ..Expected::default() }, |_| {}).unwrap();
                 assert!(checked.faults.is_empty() && checked.is_signed);
             });
         });

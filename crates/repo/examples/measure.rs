@@ -1,6 +1,11 @@
 //! Checks a CAR file again and again, and prints megabytes a second of CPU time as JSON: `measure FILE did:key:…`.
 //! For `bench/car/run`, which puts other readers beside it.
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::cast_precision_loss, reason = "a measuring tool fails loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a measuring tool fails loudly"
+)]
 
 use std::{env, fs, hint::black_box, time::Instant};
 

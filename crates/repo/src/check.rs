@@ -1,8 +1,7 @@
 //! Walks the tree of a repository, or as much of it as a proof holds, and checks everything on the way.
 
 use onrecord_lexicon::{
-    Did,
-    data,
+    Did, data,
     syntax::{is_valid_nsid, is_valid_record_key},
 };
 
@@ -114,11 +113,7 @@ pub struct Checked {
 ///
 /// # Errors
 /// The file cannot be read, or [`Error::TooManyBlocks`]. All that is wrong with the repository is in [`Checked::faults`].
-pub fn check(
-    car: &mut Car<'_>,
-    expected: &Expected<'_>,
-    on_record: impl FnMut(&Record<'_>),
-) -> Result<Checked, Error> {
+pub fn check(car: &mut Car<'_>, expected: &Expected<'_>, on_record: impl FnMut(&Record<'_>)) -> Result<Checked, Error> {
     car.rewind();
     let mut walk = Walk {
         partial: expected.partial,
@@ -219,7 +214,9 @@ impl<F: FnMut(&Record<'_>)> Walk<'_, '_, F> {
     fn node(&mut self, link: &Link, layer: Option<u32>, is_root: bool) -> Result<(), Error> {
         let (mut node, mut key) = self.spare.pop().unwrap_or_default();
         let read = match self.car.block(link)? {
-            Block::Found { again: true, .. } => Err((Rule::NodeTwice, "the tree leads to it for the second time".into())),
+            Block::Found { again: true, .. } => {
+                Err((Rule::NodeTwice, "the tree leads to it for the second time".into()))
+            }
             Block::Found { bytes, .. } => node.read(bytes).map_err(|why| (Rule::NodeForm, why)),
             Block::Damaged => Err((Rule::BlockHash, "the node's bytes have another hash".into())),
             Block::Missing if self.partial => {

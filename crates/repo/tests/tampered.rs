@@ -56,7 +56,8 @@ fn resigned(root: &Cid, blocks: Vec<Block>) -> Vec<u8> {
 /// A record, the entry that names it in full, and its key.
 fn entry(rkey: &str) -> (Block, Entry) {
     let record = Block::record(&json!({"$type": NOTE, "text": rkey}));
-    let entry = Entry { prefix: 0, suffix: format!("{NOTE}/{rkey}").into_bytes(), value: record.cid.clone(), right: None };
+    let entry =
+        Entry { prefix: 0, suffix: format!("{NOTE}/{rkey}").into_bytes(), value: record.cid.clone(), right: None };
     (record, entry)
 }
 
@@ -148,9 +149,10 @@ fn a_signature_in_its_other_form() {
 
 #[test]
 fn a_commit_of_another_account() {
-    found(commit(|commit| drop(commit.insert("did", Value::String("did:plc:aaaaaaaaaaaaaaaaaaaaaaaa".into())))), &[
-        Rule::CommitDid,
-    ]);
+    found(
+        commit(|commit| drop(commit.insert("did", Value::String("did:plc:aaaaaaaaaaaaaaaaaaaaaaaa".into())))),
+        &[Rule::CommitDid],
+    );
 }
 
 #[test]
@@ -349,7 +351,8 @@ fn a_first_key_that_continues_another() {
 
 #[test]
 fn a_path_that_is_none() {
-    for path in ["no-slash", "app.example.note/", "app.example.note/a/b", "not an nsid/abc", "app.example.note/sp ace"] {
+    for path in ["no-slash", "app.example.note/", "app.example.note/a/b", "not an nsid/abc", "app.example.note/sp ace"]
+    {
         let record = Block::record(&json!({"$type": NOTE}));
         let own = Entry { prefix: 0, suffix: path.into(), value: record.cid.clone(), right: None };
         let node = repo::node(None, &[own]);

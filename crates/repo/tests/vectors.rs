@@ -157,7 +157,18 @@ fn what_is_no_key_is_refused_in_words() {
     let off_curve = base58(&[&bytes[..2], &[2], &[0xff; 32]].concat());
     let base64 = format!("did:key:{}", multibase::encode(multibase::Base::Base64Url, &bytes));
     let (short, long) = (key[..key.len() - 1].to_owned(), format!("{key}{}", "a".repeat(300)));
-    for wrong in ["", "did:key:", "did:plc:abc", "zDnaembgSGUhZULN2", &ed25519, &uncompressed, &off_curve, &base64, &short, &long] {
+    for wrong in [
+        "",
+        "did:key:",
+        "did:plc:abc",
+        "zDnaembgSGUhZULN2",
+        &ed25519,
+        &uncompressed,
+        &off_curve,
+        &base64,
+        &short,
+        &long,
+    ] {
         let error = PublicKey::parse(wrong).unwrap_err().to_string();
         assert!(error.contains("is not a did:key"), "{wrong}: {error}");
         assert!(error.len() < 250);

@@ -1,5 +1,11 @@
 //! Repositories written right are read as right, in whatever order their blocks stand.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail loudly"
+)]
 
 use std::{collections::BTreeMap, io::Write as _};
 

@@ -18,6 +18,7 @@ mod sessions;
 mod show;
 mod sources;
 mod unpublish;
+mod verify;
 
 use std::future::Future;
 
@@ -48,6 +49,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Live(args) => block_on(live::run(&args, out)),
         Command::Published(args) => block_on(published::run(&args, out)),
         Command::Unpublish(args) => block_on(unpublish::run(&args, out)),
+        Command::Verify(args) => block_on(verify::run(&args, out)),
         Command::Serve(args) => block_on(serve::run(&args, out)),
         Command::Login(args) => block_on(login::run(&args, out)),
         Command::Logout(args) => block_on(accounts::logout(&args, out)),

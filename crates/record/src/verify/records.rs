@@ -9,10 +9,7 @@ use onrecord_lexicon::{
 };
 use onrecord_repo::Record;
 
-use super::{
-    Kind, ProvenRecord, Report, Rule,
-    bars::bars,
-};
+use super::{Kind, ProvenRecord, Report, Rule, bars::bars};
 use crate::aligned::{MESSAGE, SESSION};
 
 /// What a withheld turn's record may hold.
@@ -105,10 +102,10 @@ impl<'r> Records<'r> {
             }
             Wanted::Record { collection, rkey } => record.collection == collection && record.rkey == rkey,
         };
+        if record.collection == SESSION {
+            self.sessions.insert(record.rkey.to_owned());
+        }
         if !is_wanted {
-            if record.collection == SESSION && record.block.is_some() {
-                self.sessions.insert(record.rkey.to_owned());
-            }
             return;
         }
         let Some(block) = record.block else {
@@ -153,14 +150,14 @@ impl<'r> Records<'r> {
         self.is_found
     }
 
-    /// Says what can be said when all records were seen, and gives the pins to look up. Where the tree was seen `whole`, a
-    /// session that was not seen is not there.
+    /// Says what can be said when all records were seen, and gives the pins to look up. `may_be_there` tells whether a path
+    /// may be in the tree though it was not seen.
     #[must_use]
-    pub fn finish(mut self, whole: bool) -> Vec<Pin> {
-        let missing: BTreeMap<String, Named> = std::mem::take(&mut self.named)
-            .into_iter()
-            .filter(|(session, _)| whole && !self.sessions.contains(session))
-            .collect();
+    pub fn finish(mut self, may_be_there: impl Fn(&str) -> bool) -> Vec<Pin> {
+        let is_missing =
+            |session: &String| !self.sessions.contains(session) && !may_be_there(&format!("{SESSION}/{session}"));
+        let named = std::mem::take(&mut self.named);
+        let missing: BTreeMap<String, Named> = named.into_iter().filter(|(session, _)| is_missing(session)).collect();
         for (session, named) in missing {
             let uri = format!("at://{}/{SESSION}/{session}", self.did);
             let message = match named.messages {
@@ -210,7 +207,6 @@ impl<'r> Records<'r> {
 
     fn session(&mut self, record: &Record<'_>, session: &Object<'_>) {
         self.report.counts.sessions += 1;
-        self.sessions.insert(record.rkey.to_owned());
         self.key_time(record);
         for field in ["title", "description"] {
             self.bars(record, field, session.get(field).and_then(Value::as_str));
@@ -242,11 +238,8 @@ impl<'r> Records<'r> {
             self.report.fail(Rule::MessageSession, Kind::Record, record.path(), message);
             return;
         };
-        let named = self.named.entry(session).or_insert_with(|| Named {
-            first: record.path(),
-            messages: 0,
-            last: None,
-        });
+        let named =
+            self.named.entry(session).or_insert_with(|| Named { first: record.path(), messages: 0, last: None });
         named.messages += 1;
         let Some(time) = time.map(|time| time.timestamp()) else { return };
         if let Some((before, earlier, filed)) = named.last.replace((record.path(), time, key_time))

@@ -134,7 +134,9 @@ fn a_message_of_another_session() {
     assert_eq!(report.failures[0].at, elsewhere);
     // Of the conversation itself it is no part.
     assert_eq!(verified(&repository, session()).report.counts.messages, 7);
-    for other in ["at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/click.aligned.chat.session/3k2aaaaaaaa2a", "at://dana.test/a.b.c/d"] {
+    for other in
+        ["at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/click.aligned.chat.session/3k2aaaaaaaa2a", "at://dana.test/a.b.c/d"]
+    {
         let repository = changed(2, |record| record["session"] = other.into());
         let report = verified(&repository, Wanted::All).report;
         assert_eq!(report.failures[0].code, "message-session", "{:#?}", report.failures);
@@ -155,7 +157,8 @@ fn a_missing_session() {
 
 #[test]
 fn bars_of_another_width() {
-    for (text, width) in [("Of █.", 1), ("██", 2), ("x████x", 4), ("███ and ██████", 6)] {
+    for (text, width) in [("Of █.", 1), ("██", 2), ("x████x", 4), ("███ and ██████", 6)]
+    {
         let failures = breaks(&changed(2, |record| record["text"] = text.into()), &["bar-width"]);
         assert!(failures[0].message.contains(&format!("a run of {width} ")), "{}", failures[0].message);
         assert!(failures[0].at.ends_with(" text"));
@@ -270,8 +273,24 @@ fn a_report_has_stable_names() {
     let report = serde_json::to_value(verified(&repository, session()).report).unwrap();
     let names: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
-        "subject", "scope", "ok", "authentic", "did", "handle", "key", "keySource", "pds", "commit", "way", "complete",
-        "counts", "records", "failures", "failureCount", "notices", "checkedAt",
+        "subject",
+        "scope",
+        "ok",
+        "authentic",
+        "did",
+        "handle",
+        "key",
+        "keySource",
+        "pds",
+        "commit",
+        "way",
+        "complete",
+        "counts",
+        "records",
+        "failures",
+        "failureCount",
+        "notices",
+        "checkedAt",
     ];
     let (mut names, mut expected) = (names, expected.to_vec());
     names.sort_unstable();
@@ -279,7 +298,10 @@ fn a_report_has_stable_names() {
     assert_eq!(names, expected);
     assert_eq!(report["failures"][0]["code"], "bar-width");
     assert_eq!(report["failures"][0]["kind"], "record");
-    assert_eq!((&report["scope"], &report["way"], &report["complete"]), (&"session".into(), &"file".into(), &"proven".into()));
+    assert_eq!(
+        (&report["scope"], &report["way"], &report["complete"]),
+        (&"session".into(), &"file".into(), &"proven".into())
+    );
     assert_eq!(report["checkedAt"], "2026-06-01T00:00:00.000Z");
     assert_eq!(report["commit"]["rev"], "3m3aaaaaaaa2a");
 }
