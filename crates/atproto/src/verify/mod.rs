@@ -21,7 +21,7 @@ use onrecord_repo::{Car, Expected, PublicKey, check, join};
 use crate::{Client, Error, Identity, Repo, Result};
 pub use session::MAX_PROOFS;
 
-/// Proofs and pins that are fetched at the same time.
+/// Proofs that are fetched from a server at the same time.
 const AT_ONCE: usize = 8;
 
 impl Client {

@@ -106,7 +106,10 @@ pub enum PinStatus {
         now: Cid,
     },
     /// Gone.
-    Deleted,
+    Deleted {
+        /// In which way.
+        why: String,
+    },
     /// It could not be looked up.
     Unreachable {
         /// Why.
@@ -265,7 +268,9 @@ impl Report {
         self.counts.blocks = checked.counts.blocks;
         self.counts.nodes = checked.counts.nodes;
         self.add_faults(&checked.faults);
-        for Fault { rule, at, message } in checked.notices.listed() {
+        // Proofs that were put together hold the upper nodes once each.
+        let notices = if self.way == Way::Proofs { &[] } else { checked.notices.listed() };
+        for Fault { rule, at, message } in notices {
             self.notices.push(Notice {
                 code: rule.as_str(),
                 at: at.clone(),
@@ -317,9 +322,9 @@ impl Report {
                 let message = format!("{} was {} and is {now}", pin.uri, pin.cid);
                 self.fail(Rule::PinChanged, Kind::Pin, &*pin.at, message);
             }
-            PinStatus::Deleted => {
+            PinStatus::Deleted { why } => {
                 pins.deleted += 1;
-                self.fail(Rule::PinDeleted, Kind::Pin, &*pin.at, format!("{} is not there any more", pin.uri));
+                self.fail(Rule::PinDeleted, Kind::Pin, &*pin.at, format!("{} is not there any more: {why}", pin.uri));
             }
             PinStatus::Unreachable { why } => {
                 pins.unreachable += 1;

@@ -132,7 +132,7 @@ fn own_pins(car: &mut Car<'_>, report: &mut Report, did: &Did, pins: Vec<Pin>) -
         let status = match now.get(&path(&pin.uri)).cloned().flatten() {
             Some(cid) if cid == pin.cid => PinStatus::Same,
             Some(now) => PinStatus::Changed { now },
-            None => PinStatus::Deleted,
+            None => PinStatus::Deleted { why: "the repository holds no such record".into() },
         };
         report.add_pin(pin, &status);
     }

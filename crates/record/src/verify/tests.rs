@@ -243,7 +243,7 @@ fn pins_elsewhere_are_left_to_be_looked_up() {
     assert_eq!((report.counts.pins.unchecked, report.notices[0].code), (1, "pin-unchecked"));
     report.add_pin(&pins[0], &PinStatus::Unreachable { why: "nobody answers".into() });
     assert!(report.ok, "what cannot be reached is no failure");
-    report.add_pin(&pins[0], &PinStatus::Deleted);
+    report.add_pin(&pins[0], &PinStatus::Deleted { why: "there is no such record".into() });
     assert!(!report.ok && report.authentic);
 }
 

@@ -33,6 +33,8 @@ pub enum Fault {
     After(Arc<dyn Fn() + Send + Sync>),
     /// The PDS's JSON is changed on its way back.
     Rewrite(Arc<dyn Fn(&mut Value) + Send + Sync>),
+    /// The PDS's bytes are changed on their way back, whatever they are.
+    Tamper(Arc<dyn Fn(&mut Vec<u8>) + Send + Sync>),
 }
 
 impl Fault {
@@ -128,6 +130,7 @@ impl fmt::Debug for Fault {
             Self::DelayAfter(delay) => write!(f, "DelayAfter({delay:?})"),
             Self::After(_) => f.write_str("After"),
             Self::Rewrite(_) => f.write_str("Rewrite"),
+            Self::Tamper(_) => f.write_str("Tamper"),
         }
     }
 }

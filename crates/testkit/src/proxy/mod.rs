@@ -171,6 +171,11 @@ impl Shared {
                 }
                 let _ = client.write_all(&answer.to_bytes()).await;
             }
+            Fault::Tamper(tamper) => {
+                let mut answer = answer;
+                tamper(&mut answer.body);
+                let _ = client.write_all(&answer.to_bytes()).await;
+            }
             Fault::Pass | Fault::Answer { .. } | Fault::CutBefore | Fault::DelayBefore(_) => {
                 let _ = client.write_all(&answer.to_bytes()).await;
             }
