@@ -30,7 +30,10 @@ fn verify(machine: &Machine, args: &[&str]) -> (i32, Value) {
 fn holds(machine: &Machine, args: &[&str]) -> Value {
     let (code, report) = verify(machine, args);
     assert_eq!(code, 0, "{report:#}");
-    assert_eq!((&report["ok"], &report["authentic"], &report["complete"]), (&true.into(), &true.into(), &"proven".into()));
+    assert_eq!(
+        (&report["ok"], &report["authentic"], &report["complete"]),
+        (&true.into(), &true.into(), &"proven".into())
+    );
     report
 }
 
@@ -50,7 +53,8 @@ async fn token(pds: &Pds, account: &Account) -> String {
 
 async fn put(pds: &Pds, account: &Account, path: &str, record: &Value) -> String {
     let (collection, rkey) = path.split_once('/').unwrap();
-    let body = json!({"repo": account.did, "collection": collection, "rkey": rkey, "record": record, "validate": false});
+    let body =
+        json!({"repo": account.did, "collection": collection, "rkey": rkey, "record": record, "validate": false});
     let done = pds.post("com.atproto.repo.putRecord", Some(&token(pds, account).await), &body).await;
     done["cid"].as_str().unwrap().to_owned()
 }
@@ -128,7 +132,8 @@ async fn pds_verify_what_was_published() {
 
     // A second conversation, so long that proofs one by one cost more than the repository.
     let long = machine.file("long.jsonl", &transcript("verify-2", 70));
-    let second = machine.json(&["publish", long.to_str().unwrap(), "--yes", "--json"])["uri"].as_str().unwrap().to_owned();
+    let second =
+        machine.json(&["publish", long.to_str().unwrap(), "--yes", "--json"])["uri"].as_str().unwrap().to_owned();
     let report = holds(&stranger, &[&second]);
     assert_eq!((&report["way"], &report["counts"]["messages"]), (&"repository".into(), &70.into()));
     assert_eq!(holds(&stranger, &[&uri])["counts"]["messages"], 12);
@@ -153,16 +158,18 @@ async fn pds_verify_pins_and_what_was_written_by_other_hands() {
     let session_record = json!({"$type": "click.aligned.chat.session", "createdAt": created});
     put(&pds, &author, "click.aligned.chat.session/3m2aaaaaaaa2a", &session_record).await;
     let nowhere = "at://did:web:localhost%3A1/app.example.note/one";
-    let message = |text: &str, refs: Value| {
-        json!({"$type": MESSAGE, "session": session, "role": "user", "text": text, "refs": refs, "createdAt": created})
-    };
+    let message = |text: &str, refs: Value| json!({"$type": MESSAGE, "session": session, "role": "user", "text": text, "refs": refs, "createdAt": created});
     let refs = json!([{"uri": pinned, "cid": cid}, {"uri": nowhere, "cid": cid}]);
     let path = format!("{MESSAGE}/3m2aaaaaaab2a");
     put(&pds, &author, &path, &message("about a note", refs)).await;
 
     // The same; and one whose server cannot be reached, which is told and no failure.
     let report = holds(&machine, &[&session]);
-    assert_eq!((&report["counts"]["pins"]["same"], &report["counts"]["pins"]["unreachable"]), (&1.into(), &1.into()), "{report:#}");
+    assert_eq!(
+        (&report["counts"]["pins"]["same"], &report["counts"]["pins"]["unreachable"]),
+        (&1.into(), &1.into()),
+        "{report:#}"
+    );
     assert_eq!(report["notices"][0]["code"], "pin-unreachable");
     let by_message = holds(&machine, &[&format!("at://{}/{path}", author.did)]);
     assert_eq!(by_message["counts"]["pins"]["same"], 1);

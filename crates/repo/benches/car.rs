@@ -1,5 +1,5 @@
 //! A signed repository of 20,000 records checked whole, its blocks in the order of the tree and in none.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a bench fails loudly")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a bench fails loudly")]
 
 use std::hint::black_box;
 

@@ -28,7 +28,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    pub(crate) fn add(&mut self, rule: Rule, at: impl ToString, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, rule: Rule, at: impl std::fmt::Display, message: impl Into<String>) {
         self.count += 1;
         if self.listed.len() < MAX_FAULTS {
             self.listed.push(Fault { rule, at: at.to_string(), message: message.into() });

@@ -70,6 +70,7 @@ fn is_node(block: &Block) -> bool {
     Value::from_dag_cbor(&block.bytes).unwrap().as_object().unwrap().get("e").is_some()
 }
 
+// Invariant 17.
 #[test]
 fn nothing_is_wrong_with_it_untouched() {
     let checked = found(repository().car(), &[]);

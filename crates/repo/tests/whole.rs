@@ -33,7 +33,7 @@ fn checked(car: &mut Car<'_>, key: &SigningKey) -> (Checked, Vec<(String, String
     let mut records = Vec::new();
     let expected = Expected { did: Some(&did), key: Some(&key), partial: false };
     let checked = check(car, &expected, |record| {
-        assert_eq!(record.link.is_of(record.block.unwrap()), true);
+        assert!(record.link.is_of(record.block.unwrap()));
         records.push((record.path(), record.link.to_string()));
     })
     .unwrap();
@@ -62,8 +62,8 @@ proptest! {
         prop_assert!(in_order.faults.is_empty(), "{:?}", in_order.faults);
         prop_assert!(in_order.is_signed && in_order.is_whole && in_order.notices.is_empty());
         prop_assert_eq!(&records, &expected(&repository));
-        prop_assert_eq!(in_order.counts.records as usize, records.len());
-        prop_assert_eq!(in_order.counts.blocks as usize, parts.blocks.len() + 1);
+        prop_assert_eq!(in_order.counts.records, records.len() as u64);
+        prop_assert_eq!(in_order.counts.blocks, parts.blocks.len() as u64 + 1);
 
         // In any other order the same.
         let shuffled = shuffled(parts, seed);

@@ -5,6 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+/// Changes the bytes of an answer.
+pub type Tampering = dyn Fn(&mut Vec<u8>) + Send + Sync;
+
 /// What happens to one request.
 #[derive(Clone)]
 pub enum Fault {
@@ -34,7 +37,7 @@ pub enum Fault {
     /// The PDS's JSON is changed on its way back.
     Rewrite(Arc<dyn Fn(&mut Value) + Send + Sync>),
     /// The PDS's bytes are changed on their way back, whatever they are.
-    Tamper(Arc<dyn Fn(&mut Vec<u8>) + Send + Sync>),
+    Tamper(Arc<Tampering>),
 }
 
 impl Fault {
