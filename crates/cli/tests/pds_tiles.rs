@@ -105,3 +105,84 @@ async fn pds_a_link_is_all_a_reader_needs() {
     assert_eq!(get(&list).await["records"], json!([]));
     assert_eq!(stranger.run(&["show", new_link]).status.code(), Some(1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_records_that_others_write_are_read() {
+    let pds = Pds::start(PdsOptions::default()).await;
+    let account = pds.create_account("dana.test").await;
+    let proxy = FaultProxy::start(&pds).await;
+    let machine = Machine::new(proxy.url());
+    let session = pds
+        .post(
+            "com.atproto.server.createSession",
+            None,
+            &json!({"identifier": account.did, "password": account.password}),
+        )
+        .await;
+    let token = session["accessJwt"].as_str().unwrap().to_owned();
+    let put = async |collection: &str, rkey: &str, mut record: Value| {
+        record["$type"] = collection.into();
+        let body =
+            json!({"repo": account.did, "collection": collection, "rkey": rkey, "record": record, "validate": false});
+        pds.post("com.atproto.repo.putRecord", Some(&token), &body).await;
+        format!("at://{}/{collection}/{rkey}", account.did)
+    };
+
+    // Attempts at a reply, ordered by number.
+    let chat = "network.sharedcomputer.chat.message";
+    let said = |role: &str, text: &str| {
+        json!({"role": role, "createdAt": "2026-03-04T05:06:07.000Z", "content": {
+            "$type": "network.sharedcomputer.chat.defs#plainContent",
+            "parts": [{"$type": "network.sharedcomputer.chat.defs#textPart", "text": text}]}})
+    };
+    let first = put(chat, "3mf2k5aaaaa22", said("user", "Why?")).await;
+    for attempt in [2, 10] {
+        let mut reply = said("assistant", &format!("attempt {attempt}"));
+        reply["parent"] = "3mf2k5aaaaa22".into();
+        put(chat, &format!("3mf2k5aaaaa22.r{attempt}"), reply).await;
+    }
+    let shown = machine.json(&["show", &first, "--format", "json"]);
+    let texts: Vec<_> = shown["turns"].as_array().unwrap().iter().map(|t| &t["text"]).collect();
+    assert_eq!(texts, ["Why?", "attempt 10"]);
+
+    // The older form of Tiles, and its link.
+    let legacy = json!({"session_id": "1", "name": "An old one", "created_at": "2025-11-04T05:06:07Z", "models_used": ["Qwen3"],
+        "contents": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "Because."}]});
+    let uri = put("run.tiles.session", "3mf2k5aaaaa23", legacy).await;
+    let shown = machine.json(&["show", &uri, "--format", "json"]);
+    assert_eq!((&shown["title"], &shown["turns"][1]["text"]), (&json!("An old one"), &json!("Because.")));
+    let refused = machine.run(&["convert", &uri, "--to", "tiles"]);
+    assert!(refused.status.success(), "{}", err(&refused));
+
+    // Any other record.
+    let note = json!({"thought": "The map is not flattened.", "createdAt": "2026-03-04T05:06:07.000Z", "mood": "calm"});
+    let uri = put("stream.thought.memory", "3mf2k5aaaaa24", note).await;
+    let shown = machine.ok(&["show", &uri]);
+    assert!(shown.contains("The map is not flattened.") && shown.contains("- mood: calm"), "{shown}");
+    let converted = machine.ok(&["convert", &uri, "--to", "sts"]);
+    assert!(converted.contains("The map is not flattened."), "{converted}");
+
+    // One message of a conversation leads to all of it.
+    let file = machine.file("talk.jsonl", &transcript("aligned-1", 4));
+    assert!(machine.sign_in(&account, &account.app_password).status.success());
+    machine.ok(&["publish", file.to_str().unwrap(), "--yes"]);
+    let list = format!(
+        "{}/xrpc/com.atproto.repo.listRecords?repo={}&collection=click.aligned.chat.message",
+        pds.url(),
+        account.did
+    );
+    let message = get(&list).await["records"][0]["uri"].as_str().unwrap().to_owned();
+    let stranger = Machine::new(proxy.url());
+    let shown = stranger.json(&["show", &message, "--format", "json"]);
+    assert_eq!(shown["turns"].as_array().unwrap().len(), 4);
+    // And converted to its own family it is what listRecords gives, in key order.
+    let document: Value = serde_json::from_str(&stranger.ok(&["convert", &message, "--to", "click.aligned"])).unwrap();
+    let mut theirs = get(&list).await["records"].as_array().unwrap().clone();
+    theirs.reverse();
+    assert_eq!(document["records"].as_array().unwrap()[1..], theirs);
+    // The transcript gone, its records are converted.
+    std::fs::remove_file(&file).unwrap();
+    let gone = machine.run(&["convert", "aligned-1", "--to", "markdown"]);
+    assert!(gone.status.success() && err(&gone).contains("transcript is gone"), "{}", err(&gone));
+    assert!(String::from_utf8_lossy(&gone.stdout).contains("Question 0"));
+}

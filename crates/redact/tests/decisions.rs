@@ -10,7 +10,7 @@
 
 mod common;
 
-use common::{draft, github_token, key, rules, scanned, step};
+use common::{cover_all, draft, github_token, key, rules, scanned, sealed, step, try_sealed};
 use onrecord_redact::{Decision, Decisions, Draft, Engine, Error, Field, FingerprintKey, RulesFile, Scan, scan, seal};
 use serde_json::Value;
 
@@ -222,4 +222,24 @@ fn pointers_are_refused_by_turn_everywhere_or_all_and_kept_without_their_names()
     assert_eq!(serde_json::from_str::<Decisions>(&stored).unwrap(), decisions);
     decisions.set_pointers(true);
     assert_eq!(decisions, Decisions::default());
+}
+
+#[test]
+fn reasoning_is_scanned_covered_and_held_back_like_what_was_said() {
+    let mut draft = draft(&["Why?", "Because.", "And?", "So."]);
+    draft.turns[1].reasoning = vec!["Nothing here.".to_owned(), format!("The key is {}.", github_token())];
+    draft.turns[3].reasoning = vec![format!("Still {}.", github_token())];
+    let mut decisions = Decisions::default();
+    let found: Vec<_> = scanned(&draft, &decisions).findings.iter().map(|f| (f.turn, f.field.to_string())).collect();
+    assert_eq!(found, [(Some(2), "reasoning[1]".to_owned()), (Some(4), "reasoning[0]".to_owned())]);
+    assert!(try_sealed(&draft, &decisions).is_err());
+    decisions.withhold("turn-4");
+    cover_all(&draft, &mut decisions);
+    let reviewed = sealed(&draft, &decisions);
+    let content = reviewed.turns()[1].content().unwrap();
+    assert_eq!(content.reasoning(), ["Nothing here.", "The key is ███."]);
+    assert!(reviewed.turns()[3].content().is_none());
+    // What was in no draft is covered too, once it is known.
+    assert_eq!(reviewed.cover(&format!("{} again", github_token())), "███ again");
+    assert!(reviewed.gate(github_token().as_bytes()).is_err());
 }

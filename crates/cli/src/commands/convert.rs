@@ -20,14 +20,24 @@ use onrecord_workspace::{Error as WorkspaceError, publish};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{Convert, Target},
+    cli::{Convert, SessionArg, Target},
     error::{Error, Result},
     output::{Out, line_on_stderr},
     source::Opened,
 };
 
 pub async fn run(args: &Convert, out: &mut Out) -> Result<u8> {
-    let mut opened = Opened::open(&args.session, &args.rules, args.grain.into(), out).await?;
+    let mut opened = match Opened::open(&args.session, &args.rules, args.grain.into(), out).await {
+        // Its records say what is on record of it.
+        Err(Error::TranscriptGone { name, path, uris }) => {
+            let gone = || Error::TranscriptGone { name, path: path.clone(), uris: uris.clone() };
+            let session = uris.first().ok_or_else(gone)?.to_string();
+            out.note(format_args!("Its transcript is gone from {}: this is what is on record.", path.display()));
+            let arg = SessionArg { session, harness: None };
+            Opened::open(&arg, &args.rules, args.grain.into(), out).await?
+        }
+        opened => opened?,
+    };
     // A record written again as what it is keeps what its models thought too: it is there already.
     if matches!((&opened.original, args.to), (Some(Original::Tiles { .. }), Target::Tiles)) {
         opened.keep_reasoning();

@@ -8,7 +8,7 @@ use onrecord_record::{
     Family, HELD_BACK, MessageRecord, Original, Published, PublishedMessage, SessionRecord, StepRecord, aligned,
     tiles::TilesLink,
 };
-use onrecord_transcript::{Conversation, Grain, Part, Role, Turn};
+use onrecord_transcript::{Conversation, Grain, Harness, Part, Role, Turn};
 use onrecord_web::{ConversationView, Place, Standing, conversation_html};
 use onrecord_workspace::Error as WorkspaceError;
 use serde_json::Map;
@@ -66,9 +66,10 @@ pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
     Ok(0)
 }
 
-fn speaker(turn: &Turn) -> String {
+/// `ours` is whether the conversation is from this machine: a record's author may be anybody.
+fn speaker(turn: &Turn, ours: bool) -> String {
     match (turn.role, &turn.model) {
-        (Role::User, _) => "You".to_owned(),
+        (Role::User, _) => if ours { "You" } else { "The author" }.to_owned(),
         (Role::Assistant, Some(model)) => onrecord_web::model_name(model).into_owned(),
         (Role::Assistant, None) => "Agent".to_owned(),
     }
@@ -88,7 +89,7 @@ fn text(conversation: &Conversation, turns: usize, notes: &Notes, out: &mut Out)
     for turn in &conversation.turns {
         let time = turn.created_at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %H:%M");
         out.line("")?;
-        let heading = format!("{}  {}", turn.index, printable(&speaker(turn)));
+        let heading = format!("{}  {}", turn.index, printable(&speaker(turn, source.harness != Harness::Atproto)));
         out.line(format_args!("{}  {}", out.bold(heading), out.dim(time)))?;
         if let Some(note) = notes.get(&turn.id) {
             out.line(out.dim(format_args!("  ({note})")))?;
@@ -115,7 +116,7 @@ fn markdown(conversation: &Conversation, notes: &Notes) -> String {
         text.push_str(&format!("# {title}\n"));
     }
     for turn in &conversation.turns {
-        text.push_str(&format!("\n## {}\n\n", speaker(turn)));
+        text.push_str(&format!("\n## {}\n\n", speaker(turn, conversation.source.harness != Harness::Atproto)));
         if let Some(note) = notes.get(&turn.id) {
             text.push_str(&format!("*({note})*\n"));
         }
