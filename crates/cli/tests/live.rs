@@ -166,6 +166,21 @@ fn a_turn_waits_for_its_hold_and_stays_off_the_record_when_it_ends_before() {
 }
 
 #[test]
+fn what_is_taken_back_meanwhile_stays_off_the_record() {
+    let machine = Machine::new();
+    let turns = [("user", "Is it on?"), ("assistant", "It is."), ("user", "Take it off."), ("assistant", "Off.")];
+    let path = machine.path("talk.jsonl");
+    let file = machine.file("talk.jsonl", claude_code(SESSION, &turns[..2]));
+    let mut following = Following::start(&mut command(&machine, &file, "0s"));
+    until("the first turns", || shelf(&machine).len() == 3);
+    // It may be publishing at this very moment.
+    until("the way back", || machine.run(&["unpublish", &file, "--yes"]).code == 0);
+    std::fs::write(&path, claude_code(SESSION, &turns)).unwrap();
+    assert_eq!(following.next("done")["created"], 3);
+    assert!(shelf(&machine).is_empty());
+}
+
+#[test]
 fn it_asks_once_and_not_without_a_terminal() {
     let machine = Machine::new();
     let file = machine.file("talk.jsonl", common::harmless());

@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use onrecord_lexicon::AtUri;
+use onrecord_lexicon::{AtUri, Rkey};
 use onrecord_record::Family;
 use onrecord_transcript::Conversation;
 use onrecord_workspace::{
@@ -78,6 +78,10 @@ pub async fn run(args: &Live, out: &mut Out) -> Result<u8> {
             }
         };
         if stopped {
+            break;
+        }
+        if follower.is_taken_back()? {
+            out.note("The conversation was taken back: it is not followed any more.");
             break;
         }
         tokio::select! {
@@ -283,6 +287,13 @@ impl<'a> Follower<'a> {
         }
     }
 
+    /// Whether the author took back what this run put on record: then it is not put there again behind their back.
+    fn is_taken_back(&self) -> Result<bool> {
+        let Some((uri, _)) = &self.uri else { return Ok(false) };
+        let rkey = Rkey::parse(uri.rsplit('/').next().unwrap_or_default())?;
+        Ok(self.workspace.is_gone(&self.target.repo()?, &rkey)?)
+    }
+
     fn wait(&self) -> Duration {
         self.next.max(self.reading * READING_SHARE)
     }
@@ -324,6 +335,10 @@ impl<'a> Follower<'a> {
         let held = opened.hold_back_undecided()?;
         self.tell_held(&held, out)?;
         let _turn = opened.workspace.begin_publishing()?;
+        // Only now nobody else can take it back any more.
+        if self.is_taken_back()? {
+            return Ok(false);
+        }
         let Some(plan) = self.plan(&opened, out).await? else { return Ok(true) };
         let mut told = None;
         let target = &self.target;
