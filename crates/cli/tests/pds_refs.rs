@@ -13,6 +13,7 @@ use onrecord_testkit::{Fault, FaultProxy, Pds, PdsOptions};
 use pds_support::{Machine, said};
 use serde_json::{Value, json};
 
+// Invariant 18.
 #[tokio::test(flavor = "multi_thread")]
 async fn pds_what_a_turn_refers_to_is_seen_decided_and_pinned() {
     let pds = Pds::start(PdsOptions::default()).await;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{
     Error, SHELF, SecretPlace, Workspace,
-    publish::{self, Pointers, TakeBack, Target},
+    publish::{self, Fate, Lookup, Pointers, Standing, TakeBack, Target},
     shelf_did,
 };
 
@@ -406,4 +406,37 @@ async fn what_was_looked_up_is_forgotten_with_the_next_decision_and_pins_with_th
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         assert!(!String::from_utf8_lossy(&bytes).contains("sunflower"));
     }
+}
+
+// Invariant 18.
+#[tokio::test]
+async fn what_a_name_leads_to_is_not_said_where_it_is_covered_and_nobody_is_asked_before_it_is_time() {
+    let (_folder, mut workspace) = workspace();
+    let uri = |text: &str| AtUri::parse(text).unwrap();
+    let did = |text: &str| Did::parse(text).unwrap();
+    let (secret, other) = (did("did:plc:ewvi7nxzyoun6zhxrhs64oiz"), did("did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"));
+    let found = [
+        (uri("at://dana.example.com"), Pin::Account(secret)),
+        (uri("at://erin.example.com"), Pin::Account(other.clone())),
+    ];
+    workspace.note_looked_up(&found).unwrap();
+    let mut talk = conversation(2);
+    talk.turns[0].text = "Ask @dana.example.com, @erin.example.com or @frank.example.com.".to_owned();
+    let id = workspace.remember(&talk).unwrap();
+    let key = workspace.fingerprint_key().unwrap();
+    let mut decisions = Decisions::default();
+    decisions.cover_word(&key, "ewvi7nxzyoun6zhxrhs64oiz").unwrap();
+    let (draft, _) = onrecord_record::project(&talk);
+    let reviewed = seal(&draft, &Engine::builtin().unwrap(), &decisions, &key).unwrap();
+    let repo = shelf_did().unwrap();
+    let place = Standing { conversation: id, source: "s1", repo: &repo };
+    let lookup = Lookup { client: None, afresh: false };
+    let pointers = Pointers::find(&workspace, &reviewed, &decisions, &key, place, lookup).await.unwrap();
+    let fates: Vec<_> = pointers.all.iter().map(|p| p.fate.clone()).collect();
+    assert_eq!(fates, [Fate::Covered, Fate::Mention(other.clone()), Fate::Unasked]);
+    let plan = publish::prepare(&workspace, &Target::Shelf, id, "s1", reviewed, &pointers, Timestamp::now()).await;
+    let plan = plan.unwrap();
+    plan.gate().unwrap();
+    assert!(plan.records[1].json.get().contains(other.as_str()));
+    publish::execute(&mut workspace, &Target::Shelf, &plan, &mut |_| {}).await.unwrap();
 }
