@@ -127,7 +127,7 @@ fn separator(text: &[u8], name: Name, pos: usize, gap: bool, quote: Option<u8>) 
     Some(match rest {
         [b'=' | b'!', b'=', b'=', ..] => (Separator::Operator, pos + 3),
         [b'=' | b'!', b'=', ..] | [b'|', b'|', ..] | [b'?', b'?', ..] => (Separator::Operator, pos + 2),
-        [b'=' | b'-', b'>', ..] | [b':', b'=', ..] | [b'<', b'-', b' ', ..] | [b'+', b'=', ..] => {
+        [b'=' | b'-', b'>', ..] | [b':' | b'+', b'=', ..] | [b'<', b'-', b' ', ..] => {
             (Separator::Equals { tight: false }, pos + 2)
         }
         [b'=', b'~', ..] | [b':', b':', ..] => return None,
