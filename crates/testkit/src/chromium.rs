@@ -136,7 +136,7 @@ impl Chromium {
     /// Clicks the first element of that CSS selector that has this text, if one is given.
     ///
     /// # Panics
-    /// If there is none within ten seconds.
+    /// If there is none within half a minute.
     pub fn click(&mut self, selector: &str, text: &str) {
         let (selector, text) = (Value::from(selector), Value::from(text));
         let found = format!(
@@ -149,13 +149,13 @@ impl Chromium {
     /// Waits until a JavaScript expression is true, also in the page that comes next.
     ///
     /// # Panics
-    /// If it does not become true within ten seconds.
+    /// If it does not become true within half a minute.
     pub fn wait_until(&mut self, expression: &str) {
         let start = Instant::now();
         let request = json!({ "expression": format!("!!({expression})"), "returnByValue": true });
         // On the way from one page to the next there is none to ask.
         while self.try_call("Runtime.evaluate", &request).is_none_or(|answer| answer["result"]["value"] != true) {
-            assert!(start.elapsed() < Duration::from_secs(10), "never true: {expression}");
+            assert!(start.elapsed() < Duration::from_secs(30), "never true: {expression}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }

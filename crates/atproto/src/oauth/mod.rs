@@ -4,6 +4,23 @@
 //! [`Client::start_sign_in`] gives an address to open and listens for the browser's return; [`SignIn::finish`] waits for it
 //! and gives a [`crate::Session`] that is used like any other.
 //!
+//! ```no_run
+//! # async fn example(open: impl Fn(&str)) -> Result<(), onrecord_atproto::Error> {
+//! use std::time::Duration;
+//!
+//! use onrecord_atproto::{Client, Config, oauth::Scopes};
+//!
+//! let client = Client::new(Config::default())?;
+//! let account = client.resolve("dana.example.com").await?;
+//! let scopes = Scopes::for_collections(["click.aligned.chat.session", "click.aligned.chat.message"]);
+//! let sign_in = client.start_sign_in(&account, &scopes).await?;
+//! open(sign_in.url().as_str());
+//! // Waits for the browser; dropped before, the sign-in is over.
+//! let session = sign_in.finish(Duration::from_secs(600)).await?;
+//! let keep_this = session.tokens();
+//! # let _ = keep_this; Ok(()) }
+//! ```
+//!
 //! Source: the protocol's OAuth specification; RFC 6749, 7009, 7636, 8252, 9126, 9207, 9449.
 
 mod bound;
