@@ -1,0 +1,309 @@
+//! The door: what of that which happened may be stored.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use jiff::Timestamp;
+use onrecord_lexicon::{
+    Catalog, Cid, Did, Handle, Nsid, Rkey, Rule, Tid,
+    data::{self, record_cid},
+};
+use serde_json::Value;
+
+use crate::{
+    account::Profile,
+    change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, SourceCursor},
+    family::{Family, Misfit, derive, family},
+    row::Row,
+};
+
+/// The largest record a repository takes, in bytes.
+const MAX_RECORD: usize = 1_000_000;
+/// How far clocks may differ, in seconds.
+const MAX_SKEW_S: u64 = 300;
+
+/// Who looked at a record's bytes before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// Nobody: the CID is compared with the record.
+    Nothing,
+    /// Its CID was compared with its block, or it comes from an index's export.
+    Cids,
+}
+
+/// Why a record was not stored. Its name is stable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It is no JSON object.
+    NoObject,
+    /// It is larger than a repository takes.
+    TooLarge,
+    /// It is outside the protocol's data model.
+    DataModel,
+    /// It has another content than its CID says.
+    CidMismatch,
+    /// Its revision is in the future.
+    FutureRev,
+    /// It breaks a rule of its lexicon; the first that was found.
+    Lexicon(LexiconRule),
+    /// It is a turn of a conversation in another repository, or of one that is named by handle.
+    ForeignSession,
+    /// Its account is deleted.
+    AccountDeleted,
+}
+
+/// A rule of the lexicon language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LexiconRule(pub Rule);
+
+impl PartialOrd for LexiconRule {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for LexiconRule {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.as_str().cmp(other.0.as_str())
+    }
+}
+
+impl Reason {
+    /// Its name, e.g. `lexicon:max-graphemes`.
+    #[must_use]
+    pub fn code(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::NoObject => "no-object",
+            Self::TooLarge => "too-large",
+            Self::DataModel => "data-model",
+            Self::CidMismatch => "cid-mismatch",
+            Self::FutureRev => "future-rev",
+            Self::Lexicon(rule) => return Cow::Owned(format!("lexicon:{}", rule.0)),
+            Self::ForeignSession => "foreign-session",
+            Self::AccountDeleted => "account-deleted",
+        })
+    }
+}
+
+/// A record that may be stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) address: Address,
+    pub(crate) cid: Cid,
+    pub(crate) rev: Tid,
+    pub(crate) json: Box<str>,
+    pub(crate) row: Row,
+}
+
+/// A change that may be applied.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    Put(Box<Record>),
+    /// A record that was refused: an older version of it is no longer what its author says.
+    Refused {
+        address: Address,
+        rev: Tid,
+    },
+    Delete {
+        address: Address,
+        rev: Tid,
+    },
+    Account {
+        did: Did,
+        status: AccountStatus,
+        at_ms: i64,
+    },
+    Identity {
+        did: Did,
+        handle: Option<Handle>,
+        pds: Option<String>,
+    },
+    Listed {
+        did: Did,
+        rev: Tid,
+        records: Vec<(Nsid, Rkey)>,
+    },
+    Restored(Box<Restored>),
+}
+
+impl Act {
+    pub(crate) fn did(&self) -> &Did {
+        match self {
+            Self::Put(record) => &record.address.did,
+            Self::Refused { address, .. } | Self::Delete { address, .. } => &address.did,
+            Self::Account { did, .. } | Self::Identity { did, .. } | Self::Listed { did, .. } => did,
+            Self::Restored(restored) => &restored.author.did,
+        }
+    }
+
+    /// The record it is about, where it is about one.
+    pub(crate) fn address(&self) -> Option<&Address> {
+        match self {
+            Self::Put(record) => Some(&record.address),
+            Self::Refused { address, .. } | Self::Delete { address, .. } => Some(address),
+            _ => None,
+        }
+    }
+}
+
+/// A batch that went through the door.
+#[derive(Debug, Clone, Default)]
+pub struct Admitted {
+    pub(crate) cursor: Option<SourceCursor>,
+    pub(crate) fence: Option<Fence>,
+    pub(crate) acts: Vec<Act>,
+    pub(crate) rejected: BTreeMap<(Reason, Box<str>), u64>,
+    pub(crate) ignored: u64,
+}
+
+impl Admitted {
+    /// How many records were refused, by reason.
+    #[must_use]
+    pub fn rejected(&self) -> BTreeMap<Reason, u64> {
+        let mut by_reason = BTreeMap::new();
+        for ((reason, _), count) in &self.rejected {
+            *by_reason.entry(*reason).or_default() += count;
+        }
+        by_reason
+    }
+
+    /// How many changes were of collections that are not kept.
+    #[must_use]
+    pub fn ignored(&self) -> u64 {
+        self.ignored
+    }
+
+    pub(crate) fn reject(&mut self, reason: Reason, collection: &str) {
+        *self.rejected.entry((reason, collection.into())).or_default() += 1;
+    }
+}
+
+/// Holds a batch against the lexicons, at the time `now`. Does nothing but think, so it may run beside the store.
+#[must_use]
+pub fn admit(batch: Batch, trust: Trust, now: Timestamp) -> Admitted {
+    let mut admitted = Admitted { cursor: batch.cursor, fence: batch.fence, ..Admitted::default() };
+    let horizon = u64::try_from(now.as_microsecond()).unwrap_or_default().saturating_add(MAX_SKEW_S * 1_000_000);
+    for change in batch.changes {
+        let act = match change {
+            Change::Put(put) => {
+                let Some(family) = family(put.address.collection.as_str()) else {
+                    admitted.ignored += 1;
+                    continue;
+                };
+                let Put { address, cid, rev, json } = *put;
+                if rev.micros() > horizon {
+                    admitted.reject(Reason::FutureRev, address.collection.as_str());
+                    continue;
+                }
+                match examine(family, &address, &cid, &rev, &json, trust) {
+                    Ok((json, row)) => Act::Put(Box::new(Record { address, cid, rev, json, row })),
+                    Err(reason) => {
+                        admitted.reject(reason, address.collection.as_str());
+                        Act::Refused { address, rev }
+                    }
+                }
+            }
+            Change::Delete { address, rev } | Change::RestoredGone { address, rev } => {
+                if family(address.collection.as_str()).is_none() || rev.micros() > horizon {
+                    admitted.ignored += 1;
+                    continue;
+                }
+                Act::Delete { address, rev }
+            }
+            Change::Account { did, status, at_ms } => Act::Account { did, status, at_ms },
+            Change::Identity { did, handle, pds } => Act::Identity { did, handle: handle.map(|h| h.normalized()), pds },
+            Change::Listed { did, rev, records } => Act::Listed { did, rev, records },
+            Change::Restored(restored) => Act::Restored(restored),
+        };
+        admitted.acts.push(act);
+    }
+    admitted
+}
+
+/// What is to be stored of a record, or why nothing is.
+fn examine(
+    family: Family,
+    address: &Address,
+    cid: &Cid,
+    rev: &Tid,
+    json: &str,
+    trust: Trust,
+) -> Result<(Box<str>, Row), Reason> {
+    if json.len() > 2 * MAX_RECORD {
+        return Err(Reason::TooLarge);
+    }
+    let mut record: Value = serde_json::from_str(json).map_err(|_| Reason::NoObject)?;
+    if !record.is_object() {
+        return Err(Reason::NoObject);
+    }
+    match trust {
+        Trust::Nothing => {
+            let (block, found) = record_cid(&record).map_err(|_| Reason::DataModel)?;
+            if block.len() > MAX_RECORD {
+                return Err(Reason::TooLarge);
+            }
+            if found != *cid {
+                return Err(Reason::CidMismatch);
+            }
+        }
+        Trust::Cids => {
+            data::Value::from_json(&record).map_err(|_| Reason::DataModel)?;
+        }
+    }
+    let collection = address.collection.as_str();
+    let catalog = Catalog::bundled();
+    // A collection without a lexicon here is held against the data model alone.
+    if catalog.is_valid_record(collection, &record, Some(address.rkey.as_str())) == Ok(false) {
+        let violations = catalog.validate_record(collection, &record, Some(address.rkey.as_str())).unwrap_or_default();
+        let rule = violations.first().map_or(Rule::Type, |violation| violation.rule);
+        return Err(Reason::Lexicon(LexiconRule(rule)));
+    }
+    if let Some(rule) = without_lexicon(family, address, &record) {
+        return Err(Reason::Lexicon(LexiconRule(rule)));
+    }
+    let row = derive(family, address, rev, &record).map_err(|misfit| match misfit {
+        Misfit::ForeignSession => Reason::ForeignSession,
+        Misfit::Unreadable => Reason::DataModel,
+    })?;
+    if row.tally.withheld > 0 && family == Family::Message {
+        make_bare(&mut record);
+    }
+    // Written anew: of a name that stands twice, only what was looked at.
+    Ok((record.to_string().into(), row))
+}
+
+/// What every schema says, for the records whose schema is not here.
+fn without_lexicon(family: Family, address: &Address, record: &Value) -> Option<Rule> {
+    let is_named = record.get("$type").and_then(Value::as_str) == Some(address.collection.as_str());
+    let is_single = matches!(family, Family::Profile | Family::Autonomy);
+    match (is_named, is_single && address.rkey.as_str() != "self") {
+        (false, _) => Some(Rule::RecordType),
+        (true, true) => Some(Rule::RecordKey),
+        (true, false) => None,
+    }
+}
+
+/// What a turn holds back is not stored, even where its record forgot to leave it out.
+fn make_bare(record: &mut Value) {
+    if let Some(fields) = record.as_object_mut() {
+        fields.retain(|name, _| matches!(name.as_str(), "$type" | "session" | "role" | "createdAt" | "withheld"));
+        fields.insert("text".to_owned(), Value::String(String::new()));
+    }
+}
+
+/// What follows from a record that was stored, at the revision it was stored with.
+pub(crate) fn derive_stored(address: &Address, rev: &Tid, json: &str) -> Option<Row> {
+    let record: Value = serde_json::from_str(json).ok()?;
+    derive(family(address.collection.as_str())?, address, rev, &record).ok()
+}
+
+/// What an account's records say of it, put together.
+pub(crate) fn merge_profile(profile: &mut Profile, collection: &str, said: Option<Profile>) {
+    let said = said.unwrap_or_default();
+    if collection == crate::family::AUTONOMY {
+        profile.autonomy = said.autonomy;
+    } else {
+        profile.display_name = said.display_name;
+        profile.self_labels = said.self_labels;
+    }
+}

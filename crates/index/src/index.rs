@@ -1,0 +1,134 @@
+//! What a store can do.
+
+use std::{future::Future, pin::Pin};
+
+use onrecord_lexicon::{Did, Handle};
+
+use crate::{
+    admit::Admitted,
+    change::{Address, SourceCursor},
+    error::Result,
+    lease::Lease,
+    query::{
+        Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
+    },
+    transfer::ExportPage,
+};
+
+/// What a call of [`Index`] gives. Boxed, so that an index can be held without knowing its store.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// What a batch did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Records stored, new or in a new version.
+    pub stored: u64,
+    /// Records removed.
+    pub removed: u64,
+    /// Changes that were no news: replays, and what came after something newer.
+    pub stale: u64,
+    /// Changes of what is not kept: other collections, and accounts of which nothing is stored.
+    pub ignored: u64,
+    /// Records refused.
+    pub rejected: u64,
+}
+
+/// The reader's store: everything public that was seen, and nothing that no longer is.
+///
+/// Reads see whole batches. Times are milliseconds since 1970 where they are numbers.
+pub trait Index: Send + Sync + std::fmt::Debug {
+    /// Applies a batch: all of it, its cursor included, or nothing.
+    ///
+    /// # Errors
+    /// [`crate::Error::Fenced`] if its lease passed on; the store cannot be written.
+    fn apply(&self, batch: Admitted) -> Answer<'_, Applied>;
+
+    /// How far a source was followed.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn cursor<'a>(&'a self, source: &'a str) -> Answer<'a, Option<SourceCursor>>;
+
+    /// Takes the lease `name`, if nobody holds it. It is held until the guard is dropped, or its process ends or stands still
+    /// for some seconds.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    fn lease<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Lease>>;
+
+    /// Conversations, the one put on record last first.
+    ///
+    /// # Errors
+    /// The store cannot be read; a cursor of another list.
+    fn recent<'a>(
+        &'a self,
+        of: &'a Recent,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Page<ConversationHead>>;
+
+    /// A conversation and some of its turns, in reading order; `Kept::Gone` if it was here and is not any more.
+    ///
+    /// # Errors
+    /// The store cannot be read; a cursor of another list.
+    fn conversation<'a>(
+        &'a self,
+        address: &'a Address,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Kept<Conversation>>;
+
+    /// One record, with whose it is.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn record<'a>(&'a self, address: &'a Address) -> Answer<'a, Kept<Turn>>;
+
+    /// What is found, the latest first.
+    ///
+    /// # Errors
+    /// [`crate::Error::EmptyQuery`] if nothing is asked for; the store cannot be read; a cursor of another list.
+    fn search<'a>(&'a self, search: &'a Search, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Hit>>;
+
+    /// Models or tools, the most used first.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn names(&self, of: NameOf, limit: u32) -> Answer<'_, Vec<Name>>;
+
+    /// The members of a collective, by key.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn members<'a>(&'a self, did: &'a Did) -> Answer<'a, Vec<Turn>>;
+
+    /// Whose handle this is.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn resolve<'a>(&'a self, handle: &'a Handle) -> Answer<'a, Option<Did>>;
+
+    /// How many records were refused, by reason and collection.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn rejections(&self) -> Answer<'_, Vec<Rejected>>;
+
+    /// How much is stored, and how far the sources were followed.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn status(&self) -> Answer<'_, Status>;
+
+    /// A part of everything, to be put into another index; see [`crate::export`].
+    ///
+    /// # Errors
+    /// The store cannot be read; a cursor of another list.
+    fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage>;
+
+    /// Sees to it that what was removed is in no file of the store either, as far as the store can.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    fn forget(&self) -> Answer<'_, ()>;
+}

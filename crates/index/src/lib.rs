@@ -1,0 +1,56 @@
+//! The reader's store: what the network publishes, kept for as long as it is public, and found again.
+//!
+//! [`admit`] is the door and touches no store; [`Index::apply`] writes what came through it, with the place in the stream,
+//! in one transaction. [`open`] gives the store: SQLite in a file, or PostgreSQL, with the same rules and the same answers.
+
+mod account;
+mod admit;
+mod change;
+mod check;
+mod decide;
+mod error;
+mod family;
+mod index;
+mod lease;
+
+mod query;
+mod row;
+mod schema;
+mod snippet;
+mod sqlite;
+mod terms;
+mod transfer;
+
+use std::{path::PathBuf, sync::Arc};
+
+pub use account::{Author, Profile};
+pub use admit::{Admitted, LexiconRule, Reason, Trust, admit};
+pub use change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, SourceCursor};
+pub use check::{Checked, check};
+pub use error::{Error, Result};
+pub use family::{AUTONOMY, MEMBER, PROFILE, SCHEMA};
+pub use index::{Answer, Applied, Index};
+pub use lease::Lease;
+
+pub use query::{
+    Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
+};
+pub use snippet::{Snippet, SnippetPart};
+pub use sqlite::SqliteIndex;
+pub use transfer::{ExportLine, ExportPage, export, import};
+
+/// Opens the index at `address`, making it where it is missing: the path of a SQLite file, `sqlite:PATH`, or a PostgreSQL URL.
+/// `replica`, for PostgreSQL, is the URL of a server that answers the reads.
+///
+/// # Errors
+/// The address names no database; it cannot be reached; it was written by a newer version.
+pub async fn open(address: &str, replica: Option<&str>) -> Result<Arc<dyn Index>> {
+    if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+        return Err(Error::Address(address.to_owned()));
+    }
+    let path = address.strip_prefix("sqlite:").unwrap_or(address);
+    if path.is_empty() || path.contains("://") || replica.is_some() {
+        return Err(Error::Address(replica.unwrap_or(address).to_owned()));
+    }
+    Ok(Arc::new(SqliteIndex::open(PathBuf::from(path)).await?))
+}

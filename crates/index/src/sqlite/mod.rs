@@ -1,0 +1,240 @@
+//! The index in a SQLite file: one thread that writes, connections that read.
+
+mod account;
+mod lease;
+mod read;
+mod schema;
+mod search;
+mod transfer;
+mod write;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::{Duration, Instant},
+};
+
+use onrecord_lexicon::{Did, Handle};
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::{
+    admit::Admitted,
+    change::{Address, SourceCursor},
+    error::{Error, Result},
+    index::{Answer, Applied, Index},
+    lease::Lease,
+    query::{
+        Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
+    },
+    transfer::ExportPage,
+};
+
+use write::Writer;
+
+/// How many reads run at once.
+const READERS: usize = 8;
+/// How often what was removed is also taken out of the write-ahead log.
+const FORGET_EVERY: Duration = Duration::from_secs(1);
+
+type Job = Box<dyn FnOnce(&mut Writer) + Send>;
+
+/// An index in a SQLite file.
+#[derive(Debug)]
+pub struct SqliteIndex {
+    path: PathBuf,
+    jobs: mpsc::Sender<Job>,
+    readers: Mutex<Vec<Connection>>,
+    turns: Arc<Semaphore>,
+}
+
+impl SqliteIndex {
+    /// Opens the file at `path`, making it where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made, read or written; it was written by a newer version.
+    pub async fn open(path: PathBuf) -> Result<Self> {
+        let (jobs, todo) = mpsc::channel::<Job>();
+        let (opened, ready) = oneshot::channel();
+        let at = path.clone();
+        std::thread::Builder::new().name("index-writer".to_owned()).spawn(move || match open_writer(&at) {
+            Ok(mut writer) => {
+                // Nobody waits any more if the opening was given up.
+                if opened.send(Ok(())).is_ok() {
+                    write_on(&mut writer, &todo);
+                }
+            }
+            Err(error) => drop(opened.send(Err(error))),
+        })?;
+        ready.await.map_err(|_| Error::Closed)??;
+        Ok(Self { path, jobs, readers: Mutex::default(), turns: Arc::new(Semaphore::new(READERS)) })
+    }
+
+    /// Runs `job` on the writer.
+    async fn write<T: Send + 'static>(&self, job: impl FnOnce(&mut Writer) -> Result<T> + Send + 'static) -> Result<T> {
+        let (answer, done) = oneshot::channel();
+        let job: Job = Box::new(move |writer| drop(answer.send(job(writer))));
+        self.jobs.send(job).map_err(|_| Error::Closed)?;
+        done.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Runs `question` on a reader, all of it on one state of the file.
+    async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _turn = self.turns.acquire().await.map_err(|_| Error::Closed)?;
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let path = self.path.clone();
+        let work = move || {
+            let db = match idle {
+                Some(db) => db,
+                None => open_reader(&path)?,
+            };
+            let answer = {
+                let tx = db.unchecked_transaction()?;
+                question(&tx)
+            };
+            Ok::<_, Error>((db, answer))
+        };
+        let (db, answer) = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)??;
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(db);
+        answer
+    }
+}
+
+/// Works until everybody who could give work is gone.
+fn write_on(writer: &mut Writer, todo: &mpsc::Receiver<Job>) {
+    let mut forgotten = Instant::now();
+    loop {
+        let job = if writer.has_removed {
+            match todo.recv_timeout(FORGET_EVERY.saturating_sub(forgotten.elapsed())) {
+                Ok(job) => Some(job),
+                Err(mpsc::RecvTimeoutError::Timeout) => None,
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        } else {
+            match todo.recv() {
+                Ok(job) => Some(job),
+                Err(mpsc::RecvError) => break,
+            }
+        };
+        if let Some(job) = job {
+            job(writer);
+        }
+        if writer.has_removed && forgotten.elapsed() >= FORGET_EVERY {
+            if let Err(error) = writer.forget() {
+                tracing::warn!(%error, "what was removed is still in the write-ahead log; trying again");
+            }
+            forgotten = Instant::now();
+        }
+    }
+    if writer.has_removed
+        && let Err(error) = writer.forget()
+    {
+        tracing::warn!(%error, "what was removed is still in the write-ahead log");
+    }
+}
+
+fn open_writer(path: &Path) -> Result<Writer> {
+    let mut db = Connection::open(path)?;
+    db.busy_timeout(Duration::from_secs(10))?;
+    // Before the first table: a page holds some records whole.
+    db.pragma_update(None, "page_size", 8192)?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "secure_delete", true)?;
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    db.pragma_update(None, "cache_size", -65_536)?;
+    db.pragma_update(None, "wal_autocheckpoint", 8_000)?;
+    db.set_prepared_statement_cache_capacity(64);
+    schema::migrate(&mut db)?;
+    db.execute("INSERT INTO search (search, rank) VALUES ('hashsize', 16777216)", [])?;
+    Ok(Writer::new(db))
+}
+
+fn open_reader(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(Duration::from_secs(10))?;
+    db.pragma_update(None, "cache_size", -8_192)?;
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    db.set_prepared_statement_cache_capacity(64);
+    Ok(db)
+}
+
+impl Index for SqliteIndex {
+    fn apply(&self, batch: Admitted) -> Answer<'_, Applied> {
+        Box::pin(self.write(move |writer| writer.apply(&batch)))
+    }
+
+    fn cursor<'a>(&'a self, source: &'a str) -> Answer<'a, Option<SourceCursor>> {
+        let source = source.to_owned();
+        Box::pin(self.read(move |db| read::cursor(db, source)))
+    }
+
+    fn lease<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Lease>> {
+        Box::pin(lease::take(self.jobs.clone(), name.to_owned()))
+    }
+
+    fn recent<'a>(
+        &'a self,
+        of: &'a Recent,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Page<ConversationHead>> {
+        let (of, after) = (of.clone(), after.cloned());
+        Box::pin(self.read(move |db| read::recent(db, &of, after.as_ref(), limit)))
+    }
+
+    fn conversation<'a>(
+        &'a self,
+        address: &'a Address,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Kept<Conversation>> {
+        let (address, after) = (address.clone(), after.cloned());
+        Box::pin(self.read(move |db| read::conversation(db, &address, after.as_ref(), limit)))
+    }
+
+    fn record<'a>(&'a self, address: &'a Address) -> Answer<'a, Kept<Turn>> {
+        let address = address.clone();
+        Box::pin(self.read(move |db| read::record(db, &address)))
+    }
+
+    fn search<'a>(&'a self, search: &'a Search, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Hit>> {
+        let (search, after) = (search.clone(), after.cloned());
+        Box::pin(self.read(move |db| search::search(db, &search, after.as_ref(), limit)))
+    }
+
+    fn names(&self, of: NameOf, limit: u32) -> Answer<'_, Vec<Name>> {
+        Box::pin(self.read(move |db| read::names(db, of, limit)))
+    }
+
+    fn members<'a>(&'a self, did: &'a Did) -> Answer<'a, Vec<Turn>> {
+        let did = did.clone();
+        Box::pin(self.read(move |db| read::members(db, &did)))
+    }
+
+    fn resolve<'a>(&'a self, handle: &'a Handle) -> Answer<'a, Option<Did>> {
+        let handle = handle.normalized();
+        Box::pin(self.read(move |db| read::resolve(db, &handle)))
+    }
+
+    fn rejections(&self) -> Answer<'_, Vec<Rejected>> {
+        Box::pin(self.read(read::rejections))
+    }
+
+    fn status(&self) -> Answer<'_, Status> {
+        Box::pin(self.read(read::status))
+    }
+
+    fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {
+        let after = after.cloned();
+        Box::pin(self.read(move |db| transfer::page(db, after.as_ref(), limit)))
+    }
+
+    fn forget(&self) -> Answer<'_, ()> {
+        Box::pin(self.write(Writer::forget))
+    }
+}

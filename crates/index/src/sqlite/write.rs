@@ -1,0 +1,394 @@
+//! Writing a batch.
+
+use std::collections::{HashMap, HashSet};
+
+use onrecord_lexicon::Did;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+
+use super::account;
+use crate::{
+    admit::{Act, Admitted, Record, derive_stored},
+    change::{Address, rev_number, rev_of_number},
+    decide::{Conversations, Effects, Known, Stored, decide, segments},
+    error::{Error, Result},
+    index::Applied,
+    row::{Kind, Row},
+    terms::Mark,
+};
+
+/// The one who writes.
+pub(super) struct Writer {
+    db: Connection,
+    collections: HashMap<Box<str>, i64>,
+    /// Whether something was removed that may still stand in the write-ahead log.
+    pub(super) has_removed: bool,
+}
+
+impl Writer {
+    pub(super) fn new(db: Connection) -> Self {
+        // What an earlier process removed may still be there.
+        Self { db, collections: HashMap::new(), has_removed: true }
+    }
+
+    pub(super) fn db(&mut self) -> &mut Connection {
+        &mut self.db
+    }
+
+    /// Moves the write-ahead log into the file and empties it.
+    pub(super) fn forget(&mut self) -> Result<()> {
+        let busy: i64 = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        self.has_removed = busy != 0;
+        Ok(())
+    }
+
+    /// Applies a batch, or nothing of it.
+    pub(super) fn apply(&mut self, batch: &Admitted) -> Result<Applied> {
+        let applied = self.try_apply(batch);
+        if applied.is_err() {
+            // A number given out in it was never given out.
+            self.collections.clear();
+        }
+        applied
+    }
+
+    fn try_apply(&mut self, batch: &Admitted) -> Result<Applied> {
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(fence) = &batch.fence {
+            let epoch: Option<i64> = tx
+                .prepare_cached("SELECT epoch FROM lease WHERE name = ?1")?
+                .query_row([&fence.lease], |row| row.get(0))
+                .optional()?;
+            if epoch != Some(fence.epoch) {
+                return Err(Error::Fenced);
+            }
+        }
+        let mut work =
+            Work { tx: &tx, collections: &mut self.collections, applied: Applied::default(), has_removed: false };
+        work.applied.ignored = batch.ignored;
+        let mut rejected = batch.rejected.clone();
+        for segment in segments(&batch.acts) {
+            let known = work.load(&segment.records)?;
+            let effects = decide(&segment.records, &known);
+            work.write(&effects, &known)?;
+            for (reason, of) in effects.rejected {
+                *rejected.entry((reason, of)).or_default() += 1;
+            }
+            for act in segment.accounts {
+                work.account(act)?;
+            }
+        }
+        let (mut applied, has_removed) = (work.applied, work.has_removed);
+        for ((reason, of), n) in rejected {
+            applied.rejected += n;
+            tx.prepare_cached(
+                "INSERT INTO rejection (reason, collection, n) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET n = n + excluded.n",
+            )?
+            .execute((reason.code(), &*of, n.cast_signed()))?;
+        }
+        if let Some(at) = &batch.cursor {
+            tx.prepare_cached(
+                "INSERT INTO cursor (source, cursor) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET cursor = excluded.cursor",
+            )?
+            .execute((&at.source, &at.cursor))?;
+        }
+        tx.commit()?;
+        self.has_removed |= has_removed;
+        Ok(applied)
+    }
+}
+
+/// A batch being written.
+pub(super) struct Work<'t> {
+    pub(super) tx: &'t Transaction<'t>,
+    collections: &'t mut HashMap<Box<str>, i64>,
+    pub(super) applied: Applied,
+    has_removed: bool,
+}
+
+impl Work<'_> {
+    /// The number of a collection. Those in use are few, and stay.
+    pub(super) fn collection(&mut self, nsid: &str) -> Result<i64> {
+        if let Some(id) = self.collections.get(nsid) {
+            return Ok(*id);
+        }
+        let id = self.tx.query_row(
+            "INSERT INTO collection (nsid) VALUES (?1) ON CONFLICT DO UPDATE SET nsid = nsid RETURNING id",
+            [nsid],
+            |row| row.get(0),
+        )?;
+        self.collections.insert(nsid.into(), id);
+        Ok(id)
+    }
+
+    fn load(&mut self, acts: &[&Act]) -> Result<Known> {
+        let mut known = Known::default();
+        let mut unknown: HashSet<&Did> = HashSet::new();
+        for address in acts.iter().filter_map(|act| act.address()) {
+            if unknown.contains(&address.did) {
+                continue;
+            }
+            if !known.accounts.contains_key(&address.did) {
+                match account::find(self.tx, &address.did)? {
+                    Some(account) => drop(known.accounts.insert(address.did.clone(), account)),
+                    None => {
+                        unknown.insert(&address.did);
+                        continue;
+                    }
+                }
+            }
+            let Some(account) = known.accounts.get(&address.did).map(|account| account.id) else { continue };
+            let key = (account, self.collection(address.collection.as_str())?, address.rkey.as_str());
+            if let Some(stored) = self.stored(address, key)? {
+                known.records.insert(address.clone(), stored);
+            } else {
+                let rev: Option<i64> = self
+                    .tx
+                    .prepare_cached("SELECT rev FROM gone WHERE account = ?1 AND collection = ?2 AND rkey = ?3")?
+                    .query_row(key, |row| row.get(0))
+                    .optional()?;
+                known.gone.extend(rev.map(|rev| (address.clone(), rev)));
+            }
+        }
+        Ok(known)
+    }
+
+    fn stored(&self, address: &Address, key: (i64, i64, &str)) -> Result<Option<Stored>> {
+        let found: Option<(i64, i64, String)> = self
+            .tx
+            .prepare_cached("SELECT id, rev, json FROM record WHERE account = ?1 AND collection = ?2 AND rkey = ?3")?
+            .query_row(key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let Some((id, rev, json)) = found else { return Ok(None) };
+        Ok(Some(Stored { id, rev, row: row_of(address, rev, &json)? }))
+    }
+
+    fn write(&mut self, effects: &Effects<'_>, known: &Known) -> Result<()> {
+        self.applied.stale += effects.stale;
+        self.applied.ignored += effects.ignored;
+        let mut accounts: HashMap<&Did, i64> = known.accounts.iter().map(|(did, a)| (did, a.id)).collect();
+        for did in &effects.new_accounts {
+            let id = self
+                .tx
+                .prepare_cached("INSERT INTO account (did) VALUES (?1) RETURNING id")?
+                .query_row([did.as_str()], |row| row.get(0))?;
+            accounts.insert(did, id);
+        }
+        let account_of = |did: &Did| accounts.get(did).copied().ok_or(Error::Corrupt { what: "an account" });
+
+        let replaced = effects.puts.iter().filter_map(|(record, stored)| Some((&record.address, (*stored)?)));
+        let old: Vec<_> = effects.removes.iter().copied().chain(replaced).collect();
+        self.take_out(old.iter().map(|(address, stored)| (stored.id, &address.did, &stored.row)).collect())?;
+        for (_, stored) in &effects.removes {
+            self.tx.prepare_cached("DELETE FROM record WHERE id = ?1")?.execute([stored.id])?;
+        }
+        self.applied.removed += effects.removes.len() as u64;
+
+        let conversations = self.conversations(&effects.conversations, account_of)?;
+        let mut puts: Vec<(i64, &Record, Option<&Stored>)> = effects
+            .puts
+            .iter()
+            .map(|(record, stored)| (stored.map_or_else(|| new_id(record), |s| s.id), *record, *stored))
+            .collect();
+        puts.sort_unstable_by_key(|(id, ..)| *id);
+        let mut ids = Vec::with_capacity(puts.len());
+        for (id, record, stored) in &puts {
+            let account = account_of(&record.address.did)?;
+            let conversation = record.row.conversation.as_ref().and_then(|(collection, rkey)| {
+                conversations.get(&(record.address.did.as_str(), collection.as_str(), rkey.as_str()))
+            });
+            ids.push((self.put(*id, record, *stored, account, conversation.copied())?, *record));
+        }
+        ids.sort_unstable_by_key(|(id, _)| *id);
+        for (id, record) in ids {
+            if is_searchable(&record.row) {
+                self.tx
+                    .prepare_cached("INSERT INTO search (rowid, terms) VALUES (?1, ?2)")?
+                    .execute((id, terms(&record.address.did, &record.row)))?;
+            }
+        }
+        self.applied.stored += effects.puts.len() as u64;
+
+        for address in &effects.back {
+            let key = (account_of(&address.did)?, self.collection(address.collection.as_str())?, address.rkey.as_str());
+            self.tx
+                .prepare_cached("DELETE FROM gone WHERE account = ?1 AND collection = ?2 AND rkey = ?3")?
+                .execute(key)?;
+        }
+        for (address, rev) in &effects.gone {
+            self.gone(account_of(&address.did)?, address.collection.as_str(), address.rkey.as_str(), *rev)?;
+        }
+        for (did, profile) in &effects.profiles {
+            account::set_profile(self.tx, account_of(did)?, profile)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn gone(&mut self, account: i64, collection: &str, rkey: &str, rev: i64) -> Result<()> {
+        let collection = self.collection(collection)?;
+        self.tx
+            .prepare_cached(
+                "INSERT INTO gone (account, collection, rkey, rev) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET rev = excluded.rev",
+            )?
+            .execute((account, collection, rkey, rev))?;
+        Ok(())
+    }
+
+    /// Takes records out of the inverted index: by their own terms, since it does not keep the text.
+    pub(super) fn take_out(&mut self, mut rows: Vec<(i64, &Did, &Row)>) -> Result<()> {
+        self.has_removed |= !rows.is_empty();
+        rows.sort_unstable_by_key(|(id, ..)| *id);
+        for (id, did, row) in rows {
+            if is_searchable(row) {
+                self.tx
+                    .prepare_cached("INSERT INTO search (search, rowid, terms) VALUES ('delete', ?1, ?2)")?
+                    .execute((id, terms(did, row)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes how conversations change, and gives their ids.
+    pub(super) fn conversations<'c>(
+        &mut self,
+        changes: &'c Conversations,
+        account_of: impl Fn(&Did) -> Result<i64>,
+    ) -> Result<HashMap<(&'c str, &'c str, &'c str), i64>> {
+        let mut ids = HashMap::with_capacity(changes.len());
+        for ((did, collection, rkey), change) in changes {
+            let key = (account_of(did)?, self.collection(collection.as_str())?, rkey.as_str());
+            let tally = change.tally;
+            let (id, present, turns): (i64, bool, i64) = self
+                .tx
+                .prepare_cached(
+                    "INSERT INTO conversation (account, collection, rkey, turns, withheld, steps, failed)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                     ON CONFLICT (account, collection, rkey) DO UPDATE SET turns = turns + excluded.turns,
+                        withheld = withheld + excluded.withheld, steps = steps + excluded.steps,
+                        failed = failed + excluded.failed
+                     RETURNING id, present, turns",
+                )?
+                .query_row((key.0, key.1, key.2, tally.turns, tally.withheld, tally.steps, tally.failed), |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })?;
+            if let Some(head) = &change.head {
+                let title = head.as_ref().and_then(|head| head.title.as_deref());
+                let times = head.as_ref().map_or((0, 0), |head| (head.at_ms, head.published_us));
+                self.tx
+                    .prepare_cached(
+                        "UPDATE conversation SET present = ?2, title = ?3, started_ms = ?4, published_us = ?5 WHERE id = ?1",
+                    )?
+                    .execute((id, head.is_some(), title, times.0, times.1))?;
+            }
+            for ((kind, name), n) in change.names.iter().filter(|(_, n)| **n != 0) {
+                self.tx
+                    .prepare_cached(
+                        "INSERT INTO name_use (conversation, kind, name, n) VALUES (?1, ?2, ?3, ?4)
+                         ON CONFLICT DO UPDATE SET n = n + excluded.n",
+                    )?
+                    .execute((id, kind.number(), name, n))?;
+                if *n < 0 {
+                    self.tx
+                        .prepare_cached(
+                            "DELETE FROM name_use WHERE conversation = ?1 AND kind = ?2 AND name = ?3 AND n <= 0",
+                        )?
+                        .execute((id, kind.number(), name))?;
+                }
+            }
+            let is_present = change.head.as_ref().map_or(present, Option::is_some);
+            if !is_present && turns <= 0 {
+                self.tx.prepare_cached("DELETE FROM conversation WHERE id = ?1")?.execute([id])?;
+            }
+            ids.insert((did.as_str(), collection.as_str(), rkey.as_str()), id);
+        }
+        Ok(ids)
+    }
+
+    fn put(
+        &mut self,
+        mut id: i64,
+        record: &Record,
+        stored: Option<&Stored>,
+        account: i64,
+        conversation: Option<i64>,
+    ) -> Result<i64> {
+        let (row, rev) = (&record.row, rev_number(&record.rev));
+        if stored.is_some() {
+            self.tx
+                .prepare_cached(
+                    "UPDATE record SET rev = ?2, kind = ?3, opens = ?4, conversation = ?5, cid = ?6, json = ?7 WHERE id = ?1",
+                )?
+                .execute((id, rev, row.kind.number(), row.opens, conversation, record.cid.to_bytes(), &*record.json))?;
+            return Ok(id);
+        }
+        let collection = self.collection(record.address.collection.as_str())?;
+        loop {
+            let inserted = self
+                .tx
+                .prepare_cached(
+                    "INSERT INTO record (id, account, collection, rkey, rev, kind, opens, conversation, cid, json)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING",
+                )?
+                .execute((
+                    id,
+                    account,
+                    collection,
+                    record.address.rkey.as_str(),
+                    rev,
+                    row.kind.number(),
+                    row.opens,
+                    conversation,
+                    record.cid.to_bytes(),
+                    &*record.json,
+                ))?;
+            if inserted > 0 {
+                return Ok(id);
+            }
+            // Another record has it.
+            id += 1;
+        }
+    }
+
+    fn account(&mut self, act: &Act) -> Result<()> {
+        match act {
+            Act::Account { did, status, at_ms } => self.set_status(did, *status, *at_ms),
+            Act::Identity { did, handle, pds } => account::set_identity(self.tx, did, handle.as_ref(), pds.as_deref())
+                .map(|is_known| {
+                    self.applied.ignored += u64::from(!is_known);
+                }),
+            Act::Listed { did, rev, records } => self.listed(did, rev_number(rev), records),
+            Act::Restored(restored) => self.restore(restored),
+            Act::Put(_) | Act::Refused { .. } | Act::Delete { .. } => Ok(()),
+        }
+    }
+}
+
+/// What follows from a stored record.
+pub(super) fn row_of(address: &Address, rev: i64, json: &str) -> Result<Row> {
+    let row = rev_of_number(rev).and_then(|rev| derive_stored(address, &rev, json));
+    row.ok_or(Error::Corrupt { what: "a record" })
+}
+
+pub(super) fn is_searchable(row: &Row) -> bool {
+    row.kind != Kind::Profile
+}
+
+/// All terms of a record.
+fn terms(did: &Did, row: &Row) -> String {
+    let mut terms = Mark::Author.term(did.as_str());
+    terms.push(' ');
+    terms.push_str(row.terms.as_str());
+    terms
+}
+
+/// Where a new record is to stand: see the table.
+fn new_id(record: &Record) -> i64 {
+    crate::row::time_key(record.row.at_ms, &record.address)
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("has_removed", &self.has_removed).finish_non_exhaustive()
+    }
+}

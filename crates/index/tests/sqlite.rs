@@ -1,0 +1,97 @@
+//! The contract, the model, and forgetting, on SQLite.
+
+mod support;
+
+use std::path::Path;
+
+use onrecord_index::{Index, SqliteIndex};
+use proptest::test_runner::{Config, TestRunner};
+use support::{cases, model};
+
+fn run(case: impl AsyncFnOnce(&dyn Index)) {
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async {
+        let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
+        case(&index).await;
+    });
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(work)
+}
+
+macro_rules! cases {
+    ($($case:ident)*) => { $(#[test] fn $case() { run(async |index| cases::$case(index).await); })* };
+}
+cases! {
+    a_conversation_is_read_as_it_was_written
+    turns_come_in_key_order_and_by_pages
+    a_message_waits_for_its_session
+    a_session_deleted_hides_its_messages
+    replays_and_what_is_late_do_nothing
+    the_last_of_several_in_one_batch_counts
+    what_is_invalid_is_counted_and_nothing_else
+    what_is_withheld_is_not_kept
+    account_states_hide_and_bring_back
+    a_deleted_account_is_wiped
+    a_listing_removes_what_it_does_not_list
+    names_of_accounts_follow_them
+    lists_are_by_pages_newest_first
+    search_finds_words_phrases_and_filters
+    backlinks_lead_to_what_points
+    models_and_tools_are_counted
+    a_cursor_stands_with_what_it_covers
+    one_holds_the_lease_and_the_former_cannot_write
+    other_agents_records_are_found
+}
+
+#[test]
+fn export_and_import_lose_nothing() {
+    run(async |index| {
+        let folder = tempfile::tempdir().unwrap();
+        let other = SqliteIndex::open(folder.path().join("other.db")).await.unwrap();
+        cases::export_and_import_lose_nothing(index, &other).await;
+    });
+}
+
+#[test]
+fn any_story_is_told_as_the_model_has_it() {
+    let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&model::story(), |story| {
+            let folder = tempfile::tempdir().unwrap();
+            block_on(async {
+                let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
+                model::holds(&index, &story).await
+            })
+        })
+        .unwrap();
+}
+
+/// The words of what was taken back are in no byte of the files. Invariant 11.
+#[test]
+fn nothing_of_what_was_taken_back_stays_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async {
+        let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
+        let (kept, removed) = support::words_to_forget();
+        support::publish_words(&index, &kept, &removed).await;
+        let files = bytes(folder.path());
+        assert!(kept.iter().chain(&removed).all(|word| contains(&files, word)), "they were there");
+        support::take_words_back(&index).await;
+        index.forget().await.unwrap();
+        let files = bytes(folder.path());
+        let left: Vec<_> = removed.iter().filter(|word| contains(&files, word)).collect();
+        assert!(left.is_empty(), "{} of {} words are left, such as {:?}", left.len(), removed.len(), left[0]);
+        assert!(kept.iter().all(|word| contains(&files, word)), "what was not taken back is there");
+        assert_eq!(support::hits(&index, &kept[0]).await, 1);
+    });
+}
+
+fn bytes(folder: &Path) -> Vec<u8> {
+    std::fs::read_dir(folder).unwrap().flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+}
+
+fn contains(bytes: &[u8], word: &str) -> bool {
+    memchr::memmem::find(bytes, word.as_bytes()).is_some()
+}

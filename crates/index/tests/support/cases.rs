@@ -1,0 +1,484 @@
+//! What every store must do. Each case has a store of its own, empty.
+
+use onrecord_index::{
+    AccountStatus, Batch, Change, Conversation, Cursor, Error, Hit, Index, Kept, MEMBER, NameOf, PROFILE, Recent,
+    Search, SourceCursor, Trust, admit, check, export, import,
+};
+use onrecord_lexicon::Handle;
+use serde_json::{Value, json};
+
+use super::{MESSAGE, SESSION, apply, at, delete, did, message, now, put, rkey, session, tid, time};
+
+fn none() -> Value {
+    json!({})
+}
+
+async fn read(index: &dyn Index, n: usize, key: u64) -> Kept<Conversation> {
+    index.conversation(&at(&did(n), SESSION, &rkey(key)), None, 100).await.unwrap()
+}
+
+fn here<T>(kept: Kept<T>) -> T {
+    match kept {
+        Kept::Here(value) => value,
+        Kept::Gone => panic!("it is gone"),
+        Kept::Unknown => panic!("it is unknown"),
+    }
+}
+
+fn texts(conversation: &Conversation) -> Vec<String> {
+    let text = |json: &str| serde_json::from_str::<Value>(json).unwrap()["text"].as_str().unwrap().to_owned();
+    conversation.turns.items.iter().map(|turn| text(turn.record.get())).collect()
+}
+
+async fn find(index: &dyn Index, text: &str) -> Vec<Hit> {
+    let search = Search { text: text.to_owned(), ..Search::default() };
+    index.search(&search, None, 100).await.unwrap().items
+}
+
+async fn found(index: &dyn Index, text: &str) -> usize {
+    find(index, text).await.len()
+}
+
+/// A conversation of three turns by account `n`, whose keys begin with `key`.
+fn kiln(n: usize, key: u64) -> Vec<Change> {
+    let d = did(n);
+    let agent = json!({"model": "anthropic/claude-opus-4-5", "steps": [
+        {"tool": "Bash", "summary": "measure the temperature"},
+        {"tool": "Bash", "summary": "measure it again", "failed": true},
+        {"tool": "Read"},
+    ], "refs": [{"uri": "at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3k", "cid": "bafyreidfayvfuwqa7qlnopdjiqrxzs6blmoeu4rujcjtnci5beludirz2a"}],
+       "mentions": [did(77).as_str()]});
+    vec![
+        session(&d, key, key + 5, Some("How to fire a kiln")),
+        message(&d, key, key + 1, key + 5, "user", "Why does the glaze crack?", &none()),
+        message(&d, key, key + 2, key + 5, "assistant", "It cooled too fast.", &agent),
+        message(&d, key, key + 3, key + 5, "user", "", &json!({"withheld": true})),
+    ]
+}
+
+pub async fn a_conversation_is_read_as_it_was_written(index: &dyn Index) {
+    let applied = apply(index, kiln(1, 10)).await;
+    assert_eq!((applied.stored, applied.rejected), (4, 0));
+    let conversation = here(read(index, 1, 10).await);
+    let head = &conversation.head;
+    assert_eq!(head.title.as_deref(), Some("How to fire a kiln"));
+    assert_eq!((head.turns, head.withheld, head.steps, head.failed), (3, 1, 3, 1));
+    assert_eq!(head.models, ["anthropic/claude-opus-4-5"]);
+    assert_eq!(texts(&conversation), ["Why does the glaze crack?", "It cooled too fast.", ""]);
+    assert_eq!(conversation.record.address, at(&did(1), SESSION, &rkey(10)));
+    assert!(conversation.turns.cursor.is_none());
+    // One turn alone.
+    let turn = here(index.record(&at(&did(1), MESSAGE, &rkey(12))).await.unwrap());
+    assert_eq!(turn, conversation.turns.items[1]);
+    assert_eq!(turn.conversation, Some(at(&did(1), SESSION, &rkey(10))));
+    assert_eq!(index.record(&at(&did(1), MESSAGE, &rkey(99))).await.unwrap(), Kept::Unknown);
+    assert_eq!(index.record(&at(&did(2), MESSAGE, &rkey(12))).await.unwrap(), Kept::Unknown);
+}
+
+pub async fn turns_come_in_key_order_and_by_pages(index: &dyn Index) {
+    let d = did(1);
+    let mut changes: Vec<_> =
+        (0..25).map(|n| message(&d, 100, 101 + n, 100, "user", &format!("turn {n}"), &none())).collect();
+    changes.reverse();
+    changes.push(session(&d, 100, 100, None));
+    apply(index, changes).await;
+    let (mut seen, mut cursor): (Vec<String>, Option<Cursor>) = (Vec::new(), None);
+    loop {
+        let page = here(index.conversation(&at(&d, SESSION, &rkey(100)), cursor.as_ref(), 10).await.unwrap());
+        assert!(page.turns.items.len() <= 10);
+        assert_eq!(page.head.opening.as_deref(), Some("turn 0"), "what was said first stands in for a title");
+        seen.extend(texts(&page));
+        cursor = page.turns.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, (0..25).map(|n| format!("turn {n}")).collect::<Vec<_>>());
+    let wrong = index.conversation(&at(&d, SESSION, &rkey(100)), Some(&Cursor::from_text("s~1")), 10).await;
+    assert!(matches!(wrong, Err(Error::Cursor)), "{wrong:?}");
+}
+
+pub async fn a_message_waits_for_its_session(index: &dyn Index) {
+    let mut changes = kiln(1, 10);
+    let own = changes.remove(0);
+    apply(index, changes).await;
+    assert_eq!(read(index, 1, 10).await, Kept::Unknown);
+    assert_eq!(found(index, "glaze").await, 0, "what waits is not found");
+    assert!(index.names(NameOf::Tool, 10).await.unwrap().is_empty(), "nor counted");
+    assert_eq!(index.status().await.unwrap().waiting, 1);
+    apply(index, vec![own]).await;
+    assert_eq!(texts(&here(read(index, 1, 10).await)).len(), 3);
+    assert_eq!(found(index, "glaze").await, 1);
+    assert_eq!(index.names(NameOf::Tool, 10).await.unwrap()[0].count, 2);
+    assert_eq!(index.status().await.unwrap().waiting, 0);
+}
+
+pub async fn a_session_deleted_hides_its_messages(index: &dyn Index) {
+    apply(index, kiln(1, 10)).await;
+    apply(index, vec![delete(&did(1), SESSION, 10, 50)]).await;
+    assert_eq!(read(index, 1, 10).await, Kept::Gone);
+    assert_eq!(found(index, "glaze").await, 0);
+    assert_eq!(index.record(&at(&did(1), MESSAGE, &rkey(11))).await.unwrap(), Kept::Unknown);
+    assert!(index.recent(&Recent::All, None, 10).await.unwrap().items.is_empty());
+    // It comes back.
+    apply(index, vec![session(&did(1), 10, 60, Some("Once more"))]).await;
+    let conversation = here(read(index, 1, 10).await);
+    assert_eq!((conversation.head.title.as_deref(), conversation.head.turns), (Some("Once more"), 3));
+}
+
+pub async fn replays_and_what_is_late_do_nothing(index: &dyn Index) {
+    apply(index, kiln(1, 10)).await;
+    let d = did(1);
+    let again = apply(index, kiln(1, 10)).await;
+    assert_eq!((again.stored, again.stale), (0, 4));
+    apply(index, vec![message(&d, 10, 11, 30, "user", "A newer question", &none())]).await;
+    let late = apply(index, vec![message(&d, 10, 11, 20, "user", "An older one", &none())]).await;
+    assert_eq!((late.stored, late.stale), (0, 1));
+    apply(index, vec![delete(&d, MESSAGE, 12, 40)]).await;
+    let late = apply(index, vec![kiln(1, 10).remove(2), delete(&d, MESSAGE, 11, 25)]).await;
+    assert_eq!((late.stored, late.removed, late.stale), (0, 0, 2));
+    let conversation = here(read(index, 1, 10).await);
+    assert_eq!(texts(&conversation), ["A newer question", ""]);
+    let head = conversation.head;
+    assert_eq!((head.turns, head.withheld, head.steps, head.failed), (2, 1, 0, 0));
+    assert!(head.models.is_empty());
+    assert_eq!((found(index, "glaze").await, found(index, "newer").await, found(index, "bash").await), (0, 1, 0));
+    assert_eq!(index.record(&at(&d, MESSAGE, &rkey(12))).await.unwrap(), Kept::Gone);
+}
+
+pub async fn the_last_of_several_in_one_batch_counts(index: &dyn Index) {
+    let d = did(1);
+    let mut changes = kiln(1, 10);
+    changes.push(message(&d, 10, 11, 20, "user", "second", &none()));
+    changes.push(delete(&d, MESSAGE, 11, 30));
+    changes.push(message(&d, 10, 11, 40, "user", "third", &none()));
+    changes.push(delete(&d, MESSAGE, 12, 50));
+    apply(index, changes).await;
+    assert_eq!(texts(&here(read(index, 1, 10).await)), ["third", ""]);
+    assert_eq!((found(index, "second").await, found(index, "third").await), (0, 1));
+}
+
+pub async fn what_is_invalid_is_counted_and_nothing_else(index: &dyn Index) {
+    let d = did(1);
+    apply(index, kiln(1, 10)).await;
+    let foreign = json!({"$type": MESSAGE, "session": at(&did(2), SESSION, &rkey(1)).uri(), "role": "user", "text": "mine?", "createdAt": time(1)});
+    let long = json!({"$type": SESSION, "createdAt": time(1), "title": "x".repeat(700)});
+    let mut other_cid = session(&d, 21, 21, Some("not what was signed"));
+    if let (Change::Put(other), Change::Put(put)) = (session(&d, 21, 21, None), &mut other_cid) {
+        put.cid = other.cid;
+    }
+    let applied = apply(
+        index,
+        vec![
+            put(&d, MESSAGE, &rkey(20), 20, &foreign),
+            put(&d, SESSION, &rkey(20), 20, &long),
+            other_cid,
+            session(&d, 22, 2_000_000, None),
+            // An edit that breaks what was valid: the old version is no longer what its author says.
+            put(&d, MESSAGE, &rkey(11), 30, &json!({"$type": MESSAGE})),
+            put(&d, "app.bsky.feed.post", &rkey(1), 20, &json!({"$type": "app.bsky.feed.post"})),
+        ],
+    )
+    .await;
+    assert_eq!((applied.stored, applied.rejected, applied.ignored), (0, 5, 1));
+    let mut reasons: Vec<_> = index.rejections().await.unwrap().into_iter().map(|r| (r.reason, r.count)).collect();
+    reasons.sort();
+    let expected = ["cid-mismatch", "foreign-session", "future-rev", "lexicon:max-length", "lexicon:required"];
+    assert_eq!(reasons, expected.map(|reason| (reason.to_owned(), 1)));
+    assert_eq!(texts(&here(read(index, 1, 10).await)), ["It cooled too fast.", ""]);
+    assert_eq!(found(index, "glaze").await, 0);
+}
+
+pub async fn what_is_withheld_is_not_kept(index: &dyn Index) {
+    let d = did(1);
+    let spoken = json!({"withheld": true, "model": "a/b", "steps": [{"tool": "Bash", "summary": "zwetschge"}]});
+    apply(index, vec![session(&d, 10, 10, None), message(&d, 10, 11, 11, "assistant", "zwetschge", &spoken)]).await;
+    let conversation = here(read(index, 1, 10).await);
+    assert_eq!((conversation.head.withheld, conversation.head.steps), (1, 0));
+    assert!(!conversation.turns.items[0].record.get().contains("zwetschge"));
+    assert_eq!(found(index, "zwetschge").await, 0);
+    let search = Search { withheld: true, ..Search::default() };
+    let hits = index.search(&search, None, 10).await.unwrap().items;
+    assert!(hits.len() == 1 && hits[0].withheld && hits[0].snippet.is_none(), "{hits:?}");
+}
+
+pub async fn account_states_hide_and_bring_back(index: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(2, 20)].concat()).await;
+    let status = |n, status, at_ms| Change::Account { did: did(n), status, at_ms };
+    let hidden = [AccountStatus::Deactivated, AccountStatus::Suspended, AccountStatus::Takendown];
+    for (n, state) in (1..).zip(hidden) {
+        apply(index, vec![status(1, state, n * 10)]).await;
+        assert_eq!(read(index, 1, 10).await, Kept::Gone);
+        assert_eq!(found(index, "glaze").await, 1);
+        assert_eq!(index.recent(&Recent::All, None, 10).await.unwrap().items.len(), 1);
+        assert_eq!(index.names(NameOf::Tool, 10).await.unwrap()[0].count, 2);
+        // An older word does not undo it, and what it writes meanwhile is kept.
+        apply(index, vec![status(1, AccountStatus::Active, n * 10)]).await;
+        assert_eq!(read(index, 1, 10).await, Kept::Gone);
+        apply(index, vec![status(1, AccountStatus::Active, n * 10 + 1)]).await;
+        assert_eq!(here(read(index, 1, 10).await).head.turns, 3);
+    }
+    assert_eq!(found(index, "glaze").await, 2);
+}
+
+pub async fn a_deleted_account_is_wiped(index: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(2, 20)].concat()).await;
+    let handle = Handle::parse("kiln.example").unwrap();
+    apply(
+        index,
+        vec![
+            Change::Identity { did: did(1), handle: Some(handle.clone()), pds: Some("https://pds.example".into()) },
+            Change::Account { did: did(1), status: AccountStatus::Deleted, at_ms: 5 },
+        ],
+    )
+    .await;
+    assert_eq!((read(index, 1, 10).await, index.resolve(&handle).await.unwrap()), (Kept::Gone, None));
+    assert_eq!(found(index, "glaze").await, 1);
+    let status = index.status().await.unwrap();
+    assert_eq!((status.conversations, status.waiting, status.gone), (1, 0, 0));
+    assert_eq!(status.records.iter().map(|(_, n)| n).sum::<u64>(), 4);
+    assert_eq!(apply(index, kiln(1, 10)).await.rejected, 4, "nothing comes back while it is deleted");
+    apply(index, vec![Change::Account { did: did(1), status: AccountStatus::Active, at_ms: 6 }]).await;
+    assert_eq!(apply(index, kiln(1, 10)).await.stale, 4, "nor what it had before, afterwards");
+    assert_eq!(apply(index, kiln(1, 30)).await.stored, 4);
+    assert_eq!(here(read(index, 1, 30).await).head.turns, 3);
+}
+
+pub async fn a_listing_removes_what_it_does_not_list(index: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(1, 20), kiln(2, 20)].concat()).await;
+    let kept = kiln(1, 20);
+    let records = kept.iter().map(|change| match change {
+        Change::Put(put) => (put.address.collection.clone(), put.address.rkey.clone()),
+        other => panic!("{other:?}"),
+    });
+    let newer = session(&did(1), 40, 40, Some("written while it was listed"));
+    apply(index, vec![newer, Change::Listed { did: did(1), rev: tid(30), records: records.collect() }]).await;
+    assert_eq!(read(index, 1, 10).await, Kept::Gone);
+    assert_eq!(here(read(index, 1, 20).await).head.turns, 3);
+    assert_eq!(here(read(index, 1, 40).await).head.turns, 0);
+    assert_eq!(found(index, "glaze").await, 2);
+    // What the listing did not have was gone before it.
+    assert_eq!(apply(index, kiln(1, 25)).await.stale, 4);
+    assert_eq!(index.status().await.unwrap().gone, 4);
+}
+
+pub async fn names_of_accounts_follow_them(index: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(2, 20)].concat()).await;
+    let handle = Handle::parse("kiln.example").unwrap();
+    let named = |n| Change::Identity { did: did(n), handle: Some(handle.clone()), pds: None };
+    let profile = json!({"$type": PROFILE, "displayName": "Ada", "labels": {"$type": "com.atproto.label.defs#selfLabels", "values": [{"val": "bot"}]}});
+    let autonomy = json!({"$type": onrecord_index::AUTONOMY, "createdAt": time(1), "automationLevel": "assisted"});
+    let own = onrecord_lexicon::Rkey::parse("self").unwrap();
+    apply(
+        index,
+        vec![
+            named(1),
+            put(&did(1), PROFILE, &own, 30, &profile),
+            put(&did(1), onrecord_index::AUTONOMY, &own, 30, &autonomy),
+            put(&did(9), PROFILE, &own, 30, &profile),
+        ],
+    )
+    .await;
+    let author = here(read(index, 1, 10).await).head.author;
+    assert_eq!(author.handle, Some(handle.clone()));
+    assert_eq!(author.profile.display_name.as_deref(), Some("Ada"));
+    assert_eq!((author.profile.self_labels, author.profile.autonomy), (vec!["bot".into()], Some("assisted".into())));
+    assert_eq!(index.resolve(&handle).await.unwrap(), Some(did(1)));
+    assert_eq!(index.status().await.unwrap().accounts, [(AccountStatus::Active, 2)], "everybody has a profile");
+    // A handle leads to the account that has it now.
+    apply(index, vec![named(2), Change::Delete { address: at(&did(1), PROFILE, &own), rev: tid(40) }]).await;
+    assert_eq!(index.resolve(&handle).await.unwrap(), Some(did(2)));
+    let author = here(read(index, 1, 10).await).head.author;
+    assert_eq!((author.handle, author.profile.display_name), (None, None));
+    assert_eq!(author.profile.autonomy.as_deref(), Some("assisted"));
+}
+
+pub async fn lists_are_by_pages_newest_first(index: &dyn Index) {
+    for n in 0..7 {
+        apply(index, kiln(1 + n % 2, 100 * (n as u64 + 1))).await;
+    }
+    let all = async |of: Recent| {
+        let (mut keys, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = index.recent(&of, cursor.as_ref(), 3).await.unwrap();
+            keys.extend(page.items.iter().map(|head| head.address.rkey.clone()));
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return keys;
+            }
+        }
+    };
+    let keys = |numbers: &[u64]| numbers.iter().map(|n| rkey(*n)).collect::<Vec<_>>();
+    assert_eq!(all(Recent::All).await, keys(&[700, 600, 500, 400, 300, 200, 100]));
+    assert_eq!(all(Recent::By(did(2))).await, keys(&[600, 400, 200]));
+    assert!(all(Recent::By(did(5))).await.is_empty());
+    let member = json!({"$type": MEMBER, "subject": did(2).as_str(), "addedAt": time(1)});
+    let key = onrecord_lexicon::Rkey::parse(did(2).as_str()).unwrap();
+    apply(index, vec![put(&did(8), MEMBER, &key, 900, &member)]).await;
+    assert_eq!(all(Recent::MembersOf(did(8))).await, keys(&[600, 400, 200]));
+    let members = index.members(&did(8)).await.unwrap();
+    assert_eq!(members.iter().map(|m| m.address.rkey.clone()).collect::<Vec<_>>(), [key]);
+}
+
+pub async fn search_finds_words_phrases_and_filters(index: &dyn Index) {
+    let d = did(1);
+    apply(index, [kiln(1, 10), kiln(2, 20)].concat()).await;
+    apply(
+        index,
+        vec![
+            session(&d, 50, 50, Some("Über Café")),
+            message(&d, 50, 51, 50, "assistant", "東京の窯。 The crack-free glaze", &json!({"model": "openai/gpt-5"})),
+        ],
+    )
+    .await;
+    let keys = async |text: &str| find(index, text).await.into_iter().map(|hit| hit.address.rkey).collect::<Vec<_>>();
+    assert_eq!(keys("glaze crack").await, [rkey(51), rkey(21), rkey(11)], "all words, the latest first");
+    assert_eq!(keys("\"glaze crack\"").await, [rkey(21), rkey(11)]);
+    assert_eq!(keys("CAFE").await, [rkey(50)]);
+    assert_eq!(keys("東京").await, [rkey(51)]);
+    assert_eq!(keys("京東").await, [rkey(0); 0]);
+    assert_eq!(keys("temp*").await, [rkey(22), rkey(12)], "the start of a word in a step");
+    assert_eq!(keys("glaze -why").await, [rkey(51)]);
+    assert_eq!(keys("\"fast bash\"").await, [rkey(0); 0], "no phrase reaches from the text into a step");
+    let filtered = async |search: Search| {
+        let hits = index.search(&search, None, 10).await.unwrap().items;
+        hits.into_iter().map(|hit| hit.address.rkey).collect::<Vec<_>>()
+    };
+    let glaze = |search: Search| Search { text: "glaze".into(), ..search };
+    let any = Search::default;
+    assert_eq!(filtered(glaze(Search { author: Some(did(2)), ..any() })).await, [rkey(21)]);
+    assert_eq!(filtered(Search { model: Some("OpenAI/gpt-5".into()), ..any() }).await, [rkey(51)]);
+    assert_eq!(filtered(Search { model: Some("claude-opus-4-5".into()), ..any() }).await, [rkey(22), rkey(12)]);
+    assert_eq!(filtered(Search { tool: Some("bash".into()), author: Some(d.clone()), ..any() }).await, [rkey(12)]);
+    assert_eq!(filtered(Search { failed: true, ..any() }).await, [rkey(22), rkey(12)]);
+    let ms = |n: i64| super::START_MS + n * 1000;
+    assert_eq!(filtered(glaze(Search { after_ms: Some(ms(21)), before_ms: Some(ms(51)), ..any() })).await, [rkey(21)]);
+    assert_eq!(filtered(Search { after_ms: Some(ms(50)), ..any() }).await, [rkey(51), rkey(50)]);
+    assert!(matches!(index.search(&any(), None, 10).await, Err(Error::EmptyQuery)));
+    // What is shown of a hit.
+    let hit = &find(index, "temperature").await[1];
+    let snippet = hit.snippet.as_ref().unwrap();
+    assert_eq!(
+        snippet.parts.iter().map(|p| (p.text.as_str(), p.found)).collect::<Vec<_>>(),
+        [("measure the ", false), ("temperature", true)]
+    );
+    assert_eq!((hit.title.as_deref(), hit.at_ms), (Some("How to fire a kiln"), ms(12)));
+    // By pages.
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = index.search(&glaze(any()), cursor.as_ref(), 1).await.unwrap();
+        seen.extend(page.items.into_iter().map(|hit| hit.address.rkey));
+        cursor = page.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, [rkey(51), rkey(21), rkey(11)]);
+}
+
+pub async fn backlinks_lead_to_what_points(index: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(2, 20)].concat()).await;
+    let about = async |target: &str| index.search(&Search::about(target), None, 10).await.unwrap().items.len();
+    assert_eq!(about("at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3k").await, 2);
+    assert_eq!(about("did:plc:ewvi7nxzyoun6zhxrhs64oiz").await, 2, "who points at a record points at its account");
+    assert_eq!(about(did(77).as_str()).await, 2);
+    assert_eq!(about(did(78).as_str()).await, 0);
+    apply(index, vec![delete(&did(1), MESSAGE, 12, 30)]).await;
+    assert_eq!(about(did(77).as_str()).await, 1);
+}
+
+pub async fn models_and_tools_are_counted(index: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(1, 20), kiln(2, 20)].concat()).await;
+    let tools = index.names(NameOf::Tool, 10).await.unwrap();
+    let tools: Vec<_> = tools.iter().map(|t| (t.name.as_str(), t.count, t.conversations)).collect();
+    assert_eq!(tools, [("Bash", 6, 3), ("Read", 3, 3)]);
+    assert_eq!(index.names(NameOf::Model, 1).await.unwrap()[0].count, 3);
+    assert!(check(index).await.unwrap().faults.is_empty());
+}
+
+pub async fn a_cursor_stands_with_what_it_covers(index: &dyn Index) {
+    let place = |cursor: &str| SourceCursor { source: "jetstream:wss://a.example".into(), cursor: cursor.into() };
+    assert_eq!(index.cursor("jetstream:wss://a.example").await.unwrap(), None);
+    for n in ["17", "18"] {
+        let batch = Batch { cursor: Some(place(n)), changes: kiln(1, 10), fence: None };
+        index.apply(admit(batch, Trust::Nothing, now())).await.unwrap();
+        assert_eq!(index.cursor("jetstream:wss://a.example").await.unwrap(), Some(place(n)));
+    }
+    assert_eq!(index.status().await.unwrap().cursors, [place("18")]);
+}
+
+pub async fn one_holds_the_lease_and_the_former_cannot_write(index: &dyn Index) {
+    let first = index.lease("follow").await.unwrap().expect("nobody has it");
+    assert!(index.lease("follow").await.unwrap().is_none());
+    assert!(index.lease("another").await.unwrap().is_some());
+    let batch = |fence| Batch { changes: kiln(1, 10), fence: Some(fence), cursor: None };
+    let old = first.fence();
+    index.apply(admit(batch(old.clone()), Trust::Nothing, now())).await.unwrap();
+    drop(first);
+    let second = loop {
+        if let Some(lease) = index.lease("follow").await.unwrap() {
+            break lease;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    assert!(second.fence().epoch > old.epoch);
+    let late = Batch { changes: kiln(1, 30), fence: Some(old), cursor: None };
+    let refused = index.apply(admit(late, Trust::Nothing, now())).await;
+    assert!(matches!(refused, Err(Error::Fenced)), "{refused:?}");
+    assert_eq!(read(index, 1, 30).await, Kept::Unknown);
+    index.apply(admit(batch(second.fence()), Trust::Nothing, now())).await.unwrap();
+}
+
+pub async fn other_agents_records_are_found(index: &dyn Index) {
+    let d = did(1);
+    let thought = json!({"$type": "network.comind.thought", "thought": "A kiln is an oven", "createdAt": time(5), "about": did(77).as_str(), "nested": {"more": ["of the same"]}});
+    apply(index, vec![put(&d, "network.comind.thought", &rkey(5), 5, &thought)]).await;
+    let hits = find(index, "\"of the same\" oven").await;
+    assert_eq!((hits.len(), hits[0].conversation.clone()), (1, None));
+    assert_eq!(index.search(&Search::about(did(77).as_str()), None, 10).await.unwrap().items.len(), 1);
+    assert!(index.recent(&Recent::All, None, 10).await.unwrap().items.is_empty());
+    assert!(matches!(index.record(&hits[0].address).await.unwrap(), Kept::Here(_)));
+}
+
+/// Whatever `index` holds, it holds again on the other side.
+pub async fn export_and_import_lose_nothing(index: &dyn Index, other: &dyn Index) {
+    apply(index, [kiln(1, 10), kiln(1, 20), kiln(2, 20), kiln(3, 30), kiln(4, 40)].concat()).await;
+    let own = onrecord_lexicon::Rkey::parse("self").unwrap();
+    let records = vec![(onrecord_lexicon::Nsid::parse(SESSION).unwrap(), rkey(20))];
+    let batch = Batch {
+        cursor: Some(SourceCursor { source: "tap:ws://b.example".into(), cursor: "5".into() }),
+        changes: vec![
+            Change::Identity {
+                did: did(1),
+                handle: Some(Handle::parse("a.example").unwrap()),
+                pds: Some("https://p.example".into()),
+            },
+            put(&did(1), PROFILE, &own, 35, &json!({"$type": PROFILE, "displayName": "Ada"})),
+            delete(&did(1), MESSAGE, 11, 50),
+            Change::Listed { did: did(2), rev: tid(60), records },
+            Change::Account { did: did(3), status: AccountStatus::Takendown, at_ms: 5 },
+            Change::Account { did: did(4), status: AccountStatus::Deleted, at_ms: 6 },
+        ],
+        fence: None,
+    };
+    index.apply(admit(batch, Trust::Nothing, now())).await.unwrap();
+    let lines = async |index: &dyn Index| {
+        let mut out = Vec::new();
+        export(index, &mut out).await.unwrap();
+        let mut lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let before = lines(index).await;
+    let mut out = Vec::new();
+    export(index, &mut out).await.unwrap();
+    for round in 0..2 {
+        let applied = import(other, &mut out.as_slice()).await.unwrap();
+        assert_eq!(applied.rejected, 0);
+        assert_eq!(lines(other).await, before, "round {round}");
+    }
+    assert!(check(other).await.unwrap().faults.is_empty());
+    let (ours, theirs) =
+        (index.recent(&Recent::All, None, 10).await.unwrap(), other.recent(&Recent::All, None, 10).await.unwrap());
+    assert_eq!((&ours.items, ours.items.len()), (&theirs.items, 3));
+}
