@@ -115,10 +115,10 @@ fn conversation(n: u64) -> Vec<Change> {
             record["role"] = json!("assistant");
             record["text"] = json!(dice.words(110));
             record["model"] =
-                json!(["anthropic/claude-opus-4-5", "openai/gpt-5", "google/gemini-3"][dice.below(3) as usize]);
+                json!((["anthropic/claude-opus-4-5", "openai/gpt-5", "google/gemini-3"][dice.below(3) as usize]));
             let steps = 2 + dice.below(4);
             record["steps"] = (0..steps)
-                .map(|_| json!({"tool": ["Bash", "Read", "Edit", "Grep", "Task"][dice.below(5) as usize], "summary": dice.words(8), "failed": dice.below(8) == 0}))
+                .map(|_| json!({"tool": (["Bash", "Read", "Edit", "Grep", "Task"][dice.below(5) as usize]), "summary": dice.words(8), "failed": dice.below(8) == 0}))
                 .collect();
         }
         if dice.below(10) == 0 {

@@ -167,7 +167,8 @@ pub(crate) fn decide<'a>(acts: &[&'a Act], known: &'a Known) -> Effects<'a> {
             Act::Delete { rev, .. } | Act::Refused { rev, .. } => {
                 let rev = rev_number(rev);
                 let is_refused = matches!(act, Act::Refused { .. });
-                if account.is_none_or(|a| a.status == AccountStatus::Deleted) {
+                let is_known = account.is_some_and(|a| a.status != AccountStatus::Deleted);
+                if !is_known && !new.contains(&address.did) {
                     effects.ignored += u64::from(!is_refused);
                 } else if is_late(rev) {
                     effects.stale += u64::from(!is_refused);

@@ -63,9 +63,12 @@ pub enum Error {
     Unreachable(String),
 }
 
-/// The server's message; never the statement's values, which may be the text of records.
+/// The server's message, but for the classes (data, constraints, syntax) that quote values: these may be the text of records.
 fn postgres_message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
+        Some(db) if ["22", "23", "42"].iter().any(|class| db.code().code().starts_with(class)) => {
+            format!("PostgreSQL refused a statement ({})", db.code().code())
+        }
         Some(db) => format!("{} ({})", db.message(), db.code().code()),
         None => std::error::Error::source(error).map_or_else(|| error.to_string(), |s| format!("{error}: {s}")),
     }

@@ -12,12 +12,13 @@ mod error;
 mod family;
 mod index;
 mod lease;
-
+mod postgres;
 mod query;
 mod row;
 mod schema;
 mod snippet;
 mod sqlite;
+mod stored;
 mod terms;
 mod transfer;
 
@@ -32,6 +33,7 @@ pub use family::{AUTONOMY, MEMBER, PROFILE, SCHEMA};
 pub use index::{Answer, Applied, Index};
 pub use lease::Lease;
 
+pub use postgres::PostgresIndex;
 pub use query::{
     Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
 };
@@ -46,7 +48,7 @@ pub use transfer::{ExportLine, ExportPage, export, import};
 /// The address names no database; it cannot be reached; it was written by a newer version.
 pub async fn open(address: &str, replica: Option<&str>) -> Result<Arc<dyn Index>> {
     if address.starts_with("postgres://") || address.starts_with("postgresql://") {
-        return Err(Error::Address(address.to_owned()));
+        return Ok(Arc::new(PostgresIndex::open(address, replica).await?));
     }
     let path = address.strip_prefix("sqlite:").unwrap_or(address);
     if path.is_empty() || path.contains("://") || replica.is_some() {

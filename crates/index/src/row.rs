@@ -113,3 +113,8 @@ pub(crate) fn first_time_key(at_ms: i64) -> i64 {
 pub(crate) fn time_of_key(key: i64) -> i64 {
     key >> TIME_KEY_BITS
 }
+
+/// Whether it is found by searching.
+pub(crate) fn is_searchable(row: &Row) -> bool {
+    row.kind != Kind::Profile
+}

@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::write::{Work, row_of};
+use super::write::Work;
 use crate::{
     account::Profile,
     change::{AccountStatus, Address, Restored, rev_number},
     decide::{Conversations, KnownAccount, count},
     error::{Error, Result},
     row::Row,
+    stored::{address as address_of, row_of},
 };
 
 /// How many records of an account are looked at at once.
@@ -152,10 +153,7 @@ impl Work<'_> {
                     if at > rev || kept.is_some_and(|kept| kept.contains(&(nsid.as_str(), rkey.as_str()))) {
                         continue;
                     }
-                    let corrupt = |_| Error::Corrupt { what: "an address" };
-                    let collection = Nsid::parse(&nsid).map_err(corrupt)?;
-                    let rkey = Rkey::parse(&rkey).map_err(corrupt)?;
-                    let address = Address { did: did.clone(), collection, rkey };
+                    let address = address_of(did.as_str(), &nsid, &rkey)?;
                     let json: String = row.get(4)?;
                     let row = row_of(&address, at, &json)?;
                     found.push((id, address, row));

@@ -1,49 +1,23 @@
 //! Answering questions.
 
-use onrecord_lexicon::{Cid, Did, Handle, Nsid, Rkey, Tid};
+use onrecord_lexicon::{Did, Handle};
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use serde_json::value::RawValue;
 
 use crate::{
-    account::{Author, Profile},
-    change::{AccountStatus, Address, SourceCursor, rev_of_number},
+    change::{AccountStatus, Address, SourceCursor},
     error::{Error, Result},
     family::MEMBER,
     query::{
         Conversation, ConversationHead, Cursor, Kept, Name, NameOf, Page, Recent, Rejected, Status, Turn, opening,
     },
     row::{Kind, NameKind},
+    stored::{self, address, author, corrupt, corrupt_cursor},
 };
 
 /// What a list of conversations needs of each, in the order [`head`] reads it.
 const HEAD: &str = "c.id, a.did, a.handle, a.profile, k.nsid, c.rkey, c.title, c.started_ms, c.published_us, c.turns,
     c.withheld, c.steps, c.failed
     FROM conversation c JOIN account a ON a.id = c.account JOIN collection k ON k.id = c.collection";
-
-pub(super) fn corrupt<E>(what: &'static str) -> impl FnOnce(E) -> Error {
-    move |_| Error::Corrupt { what }
-}
-
-pub(super) fn address(did: &str, collection: &str, rkey: &str) -> Result<Address> {
-    Ok(Address {
-        did: Did::parse(did).map_err(corrupt("an address"))?,
-        collection: Nsid::parse(collection).map_err(corrupt("an address"))?,
-        rkey: Rkey::parse(rkey).map_err(corrupt("an address"))?,
-    })
-}
-
-pub(super) fn author(did: &str, handle: Option<&str>, profile: Option<&str>) -> Result<Author> {
-    let profile: Option<Profile> = profile.map(serde_json::from_str).transpose().map_err(corrupt("a profile"))?;
-    Ok(Author {
-        did: Did::parse(did).map_err(corrupt("a DID"))?,
-        handle: handle.map(Handle::parse).transpose().map_err(corrupt("a handle"))?,
-        profile: profile.unwrap_or_default(),
-    })
-}
-
-pub(super) fn rev(number: i64) -> Result<Tid> {
-    rev_of_number(number).ok_or(Error::Corrupt { what: "a revision" })
-}
 
 pub(super) fn cursor(db: &Connection, source: String) -> Result<Option<SourceCursor>> {
     let found =
@@ -141,10 +115,6 @@ pub(super) fn recent(
     Ok(Page { items: page.items.into_iter().map(|(_, head)| head).collect(), cursor: page.cursor })
 }
 
-pub(super) fn corrupt_cursor<E>(_: E) -> Error {
-    Error::Cursor
-}
-
 /// What is known where no record is to be shown.
 fn missing<T>(db: &Connection, at: &Address) -> Result<Kept<T>> {
     let gone = db
@@ -185,14 +155,7 @@ pub(super) fn record(db: &Connection, at: &Address) -> Result<Kept<Turn>> {
 /// A record whose CID, revision and JSON stand in the columns from `first` on.
 fn turn(address: Address, conversation: Option<Address>, row: &Row<'_>, first: usize) -> Result<Turn> {
     let cid: Vec<u8> = row.get(first)?;
-    let json: String = row.get(first + 2)?;
-    Ok(Turn {
-        address,
-        cid: Cid::from_bytes(&cid).map_err(corrupt("a CID"))?,
-        rev: rev(row.get(first + 1)?)?,
-        conversation,
-        record: RawValue::from_string(json).map_err(corrupt("a record"))?,
-    })
+    stored::turn(address, conversation, &cid, row.get(first + 1)?, row.get(first + 2)?)
 }
 
 pub(super) fn conversation(

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use rusqlite::{Connection, types::Value as Sql};
 
-use super::read::{address, author, corrupt, corrupt_cursor};
 use crate::{
     error::Result,
     query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld},
     row::{Kind, first_time_key, time_of_key},
     snippet::snippet,
+    stored::{address, author, corrupt, corrupt_cursor},
 };
 
 pub(super) fn search(db: &Connection, search: &Search, after: Option<&Cursor>, limit: u32) -> Result<Page<Hit>> {

@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 use serde_json::value::RawValue;
 
-use super::read::{address, author, corrupt, corrupt_cursor, rev};
 use crate::{
     change::{AccountStatus, Restored, SourceCursor, rev_of_number},
     error::Result,
     query::Cursor,
+    stored::{address, author, corrupt, corrupt_cursor, rev},
     transfer::{ExportLine, ExportPage, Phase},
 };
 use onrecord_lexicon::Cid;

@@ -7,13 +7,13 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 
 use super::account;
 use crate::{
-    admit::{Act, Admitted, Record, derive_stored},
-    change::{Address, rev_number, rev_of_number},
+    admit::{Act, Admitted, Record},
+    change::{Address, rev_number},
     decide::{Conversations, Effects, Known, Stored, decide, segments},
     error::{Error, Result},
     index::Applied,
-    row::{Kind, Row},
-    terms::Mark,
+    row::{Row, is_searchable, time_key},
+    stored::{row_of, terms},
 };
 
 /// The one who writes.
@@ -188,7 +188,9 @@ impl Work<'_> {
         let mut puts: Vec<(i64, &Record, Option<&Stored>)> = effects
             .puts
             .iter()
-            .map(|(record, stored)| (stored.map_or_else(|| new_id(record), |s| s.id), *record, *stored))
+            .map(|(record, stored)| {
+                (stored.map_or_else(|| time_key(record.row.at_ms, &record.address), |s| s.id), *record, *stored)
+            })
             .collect();
         puts.sort_unstable_by_key(|(id, ..)| *id);
         let mut ids = Vec::with_capacity(puts.len());
@@ -362,29 +364,6 @@ impl Work<'_> {
             Act::Put(_) | Act::Refused { .. } | Act::Delete { .. } => Ok(()),
         }
     }
-}
-
-/// What follows from a stored record.
-pub(super) fn row_of(address: &Address, rev: i64, json: &str) -> Result<Row> {
-    let row = rev_of_number(rev).and_then(|rev| derive_stored(address, &rev, json));
-    row.ok_or(Error::Corrupt { what: "a record" })
-}
-
-pub(super) fn is_searchable(row: &Row) -> bool {
-    row.kind != Kind::Profile
-}
-
-/// All terms of a record.
-fn terms(did: &Did, row: &Row) -> String {
-    let mut terms = Mark::Author.term(did.as_str());
-    terms.push(' ');
-    terms.push_str(row.terms.as_str());
-    terms
-}
-
-/// Where a new record is to stand: see the table.
-fn new_id(record: &Record) -> i64 {
-    crate::row::time_key(record.row.at_ms, &record.address)
 }
 
 impl std::fmt::Debug for Writer {

@@ -326,8 +326,8 @@ pub async fn search_finds_words_phrases_and_filters(index: &dyn Index) {
     apply(
         index,
         vec![
-            session(&d, 50, 50, Some("Über Café")),
-            message(&d, 50, 51, 50, "assistant", "東京の窯。 The crack-free glaze", &json!({"model": "openai/gpt-5"})),
+            session(&d, 50, 60, Some("Über Café")),
+            message(&d, 50, 51, 60, "assistant", "東京の窯。 The crack-free glaze", &json!({"model": "openai/gpt-5"})),
         ],
     )
     .await;

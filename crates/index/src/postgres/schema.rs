@@ -1,0 +1,127 @@
+//! The tables: each with the repository's DID first in its key, and spread over partitions by it, so that no join leaves a
+//! partition and a distributed PostgreSQL can take them as they are.
+
+use std::fmt::Write as _;
+
+use tokio_postgres::Client;
+
+use crate::{
+    error::Result,
+    schema::{LEDGER, checksum, missing},
+};
+
+/// Into how many parts each table is cut on one server.
+const PARTITIONS: usize = 16;
+/// The tables that are.
+const PARTITIONED: [&str; 5] = ["account", "conversation", "record", "gone", "name_use"];
+/// Taken while the schema is changed.
+const LOCK: i64 = 0x6f6e_7265_636f_7264;
+
+/// One entry per version of the schema, never edited once released. Keys compare by bytes, whatever the database's language.
+const MIGRATIONS: &[&str] = &[r#"
+CREATE TABLE account (
+    did TEXT COLLATE "C" NOT NULL,
+    handle TEXT COLLATE "C",
+    pds TEXT,
+    status SMALLINT NOT NULL DEFAULT 0,
+    status_ms BIGINT NOT NULL DEFAULT 0,
+    floor BIGINT NOT NULL DEFAULT 0,
+    profile TEXT,
+    PRIMARY KEY (did)
+) PARTITION BY HASH (did);
+CREATE INDEX account_handle ON account (handle) WHERE handle IS NOT NULL;
+
+-- A conversation of which the record is here (present), or turns are, or both. Its place is collection/key.
+CREATE TABLE conversation (
+    did TEXT COLLATE "C" NOT NULL,
+    place TEXT COLLATE "C" NOT NULL,
+    present BOOLEAN NOT NULL DEFAULT FALSE,
+    title TEXT,
+    started_ms BIGINT NOT NULL DEFAULT 0,
+    published_us BIGINT NOT NULL DEFAULT 0,
+    turns BIGINT NOT NULL DEFAULT 0,
+    withheld BIGINT NOT NULL DEFAULT 0,
+    steps BIGINT NOT NULL DEFAULT 0,
+    failed BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (did, place)
+) PARTITION BY HASH (did);
+CREATE INDEX conversation_recent ON conversation (published_us, did, place) WHERE present;
+CREATE INDEX conversation_author ON conversation (did, published_us, place) WHERE present;
+
+-- time_key orders by when it happened: milliseconds since 1970, then 20 bits that tell records apart.
+CREATE TABLE record (
+    did TEXT COLLATE "C" NOT NULL,
+    collection TEXT COLLATE "C" NOT NULL,
+    rkey TEXT COLLATE "C" NOT NULL,
+    time_key BIGINT NOT NULL,
+    rev BIGINT NOT NULL,
+    kind SMALLINT NOT NULL,
+    opens BOOLEAN NOT NULL,
+    conversation TEXT COLLATE "C",
+    cid BYTEA NOT NULL,
+    json TEXT NOT NULL,
+    terms TSVECTOR,
+    PRIMARY KEY (did, collection, rkey)
+) PARTITION BY HASH (did);
+CREATE INDEX record_turn ON record (did, conversation, rkey) WHERE conversation IS NOT NULL;
+CREATE INDEX record_time ON record (time_key);
+CREATE INDEX record_terms ON record USING GIN (terms);
+
+CREATE TABLE gone (
+    did TEXT COLLATE "C" NOT NULL,
+    collection TEXT COLLATE "C" NOT NULL,
+    rkey TEXT COLLATE "C" NOT NULL,
+    rev BIGINT NOT NULL,
+    PRIMARY KEY (did, collection, rkey)
+) PARTITION BY HASH (did);
+
+CREATE TABLE name_use (
+    did TEXT COLLATE "C" NOT NULL,
+    place TEXT COLLATE "C" NOT NULL,
+    kind SMALLINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (did, place, kind, name)
+) PARTITION BY HASH (did);
+
+CREATE TABLE cursor (source TEXT NOT NULL PRIMARY KEY, cursor TEXT NOT NULL);
+CREATE TABLE lease (name TEXT NOT NULL PRIMARY KEY, epoch BIGINT NOT NULL);
+CREATE TABLE rejection (
+    reason TEXT COLLATE "C" NOT NULL,
+    collection TEXT COLLATE "C" NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (reason, collection)
+);
+"#];
+
+/// Brings the database to the current version, all steps in one transaction. A database whose tables an operator has made
+/// already, as a distributed one wants them, is taken as it is.
+pub(super) async fn migrate(client: &mut Client) -> Result<()> {
+    let tx = client.transaction().await?;
+    tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+    tx.batch_execute(LEDGER).await?;
+    let rows = tx.query("SELECT version, checksum FROM migration ORDER BY version", &[]).await?;
+    let applied = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<Vec<_>>>()?;
+    for (version, sql) in missing(MIGRATIONS, &applied)? {
+        tx.batch_execute(sql).await?;
+        if version == 1 {
+            tx.batch_execute(&partitions()).await?;
+        }
+        tx.execute("INSERT INTO migration (version, checksum) VALUES ($1, $2)", &[&version, &checksum(sql)]).await?;
+    }
+    tx.commit().await?;
+    Ok(())
+}
+
+fn partitions() -> String {
+    let mut sql = String::new();
+    for table in PARTITIONED {
+        for n in 0..PARTITIONS {
+            let _ = writeln!(
+                sql,
+                "CREATE TABLE {table}_{n} PARTITION OF {table} FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {n});"
+            );
+        }
+    }
+    sql
+}
