@@ -7,6 +7,7 @@ use onrecord_lexicon::{
     Catalog, Cid, Did, Handle, Nsid, Rkey, Rule, Tid,
     data::{self, record_cid},
 };
+use onrecord_record::tiles::is_encrypted;
 use serde_json::Value;
 
 use crate::{
@@ -252,13 +253,18 @@ fn examine(
     }
     let collection = address.collection.as_str();
     let catalog = Catalog::bundled();
-    // A collection without a lexicon here is held against the data model alone.
-    if catalog.is_valid_record(collection, &record, Some(address.rkey.as_str())) == Ok(false) {
-        let violations = catalog.validate_record(collection, &record, Some(address.rkey.as_str())).unwrap_or_default();
+    // A collection without a lexicon here is held against the data model alone; so is what is encrypted, of which its own
+    // app writes nothing else.
+    let is_readable = !(family == Family::Tiles && is_encrypted(&record));
+    let rkey = Some(address.rkey.as_str());
+    if is_readable && catalog.is_valid_record(collection, &record, rkey) == Ok(false) {
+        let violations = catalog.validate_record(collection, &record, rkey).unwrap_or_default();
         let rule = violations.first().map_or(Rule::Type, |violation| violation.rule);
         return Err(Reason::Lexicon(LexiconRule(rule)));
     }
-    if let Some(rule) = without_lexicon(family, address, &record) {
+    // The app leaves the type out where it encrypts.
+    let is_typed = is_readable || record.get("$type").is_some();
+    if is_typed && let Some(rule) = without_lexicon(family, address, &record) {
         return Err(Reason::Lexicon(LexiconRule(rule)));
     }
     let row = derive(family, address, rev, &record).map_err(|misfit| match misfit {

@@ -4,6 +4,7 @@ use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Nsid, Rkey, Tid};
 use onrecord_record::{
     MessageRecord, SessionRecord,
     aligned::{MESSAGE, SESSION},
+    tiles::{self, LEGACY, SNAPSHOT, Snapshot, is_encrypted},
 };
 use serde_json::Value;
 
@@ -22,6 +23,9 @@ pub const SCHEMA: &str = "com.atproto.lexicon.schema";
 pub const PROFILE: &str = "app.bsky.actor.profile";
 /// How much of an account is automated.
 pub const AUTONOMY: &str = "studio.voyager.account.autonomy";
+
+/// A turn of a conversation in which each turn names the one before it.
+const SHARED: &str = "network.sharedcomputer.chat.message";
 
 /// Records of agents of which nothing is known but that they are.
 const NOTES: [&str; 5] = [
@@ -43,6 +47,8 @@ pub(crate) enum Family {
     Schema,
     Profile,
     Autonomy,
+    Tiles,
+    Shared,
     Note,
 }
 
@@ -55,6 +61,8 @@ pub(crate) fn family(collection: &str) -> Option<Family> {
         SCHEMA => Family::Schema,
         PROFILE => Family::Profile,
         AUTONOMY => Family::Autonomy,
+        SNAPSHOT | LEGACY => Family::Tiles,
+        SHARED => Family::Shared,
         // A name that ends in a dot stands for all below it.
         _ if NOTES.iter().any(|n| collection == *n || (n.ends_with('.') && collection.starts_with(n))) => Family::Note,
         _ => return None,
@@ -96,6 +104,8 @@ pub(crate) fn derive(family: Family, address: &Address, rev: &Tid, record: &Valu
             let level = string(record, "automationLevel");
             row.profile = Some(Profile { autonomy: level.map(|l| cut(l, 64).to_owned()), ..Profile::default() });
         }
+        Family::Tiles => snapshot(&mut row, address, record)?,
+        Family::Shared => shared(&mut row, record),
         Family::Note => {
             let created = string(record, "createdAt").and_then(|t| Datetime::parse(t).ok());
             happened(&mut row, created.as_ref());
@@ -166,25 +176,10 @@ fn message(row: &mut Row, address: &Address, record: MessageRecord) -> Result<()
     row.opens = record.role == "user" && !record.text.trim().is_empty();
     row.terms.text(&record.text);
     if let Some(model) = record.model {
-        model_terms(&mut row.terms, &model);
-        row.names.push((NameKind::Model, model, 1));
+        spoke(row, &model);
     }
     for step in record.steps {
-        row.tally.steps += 1;
-        row.terms.text(&step.tool);
-        if let Some(summary) = &step.summary {
-            row.terms.text(summary);
-        }
-        if step.failed {
-            row.tally.failed += 1;
-        }
-        match row.names.iter_mut().find(|(kind, name, _)| *kind == NameKind::Tool && *name == step.tool) {
-            Some((_, _, count)) => *count += 1,
-            None => {
-                row.terms.mark(Mark::Tool, &step.tool);
-                row.names.push((NameKind::Tool, step.tool, 1));
-            }
-        }
+        called(row, &step.tool, step.summary.as_deref(), step.failed);
     }
     if row.tally.failed > 0 {
         row.terms.mark(Mark::Failed, "");
@@ -206,11 +201,106 @@ fn about(terms: &mut Terms, uri: &AtUri) {
     }
 }
 
-/// A model is found by its whole name, and without its provider.
-fn model_terms(terms: &mut Terms, model: &str) {
-    terms.mark(Mark::Model, model);
-    if let Some((_, name)) = model.split_once('/') {
-        terms.mark(Mark::Model, name);
+/// A model spoke: it is found by its whole name, and without its provider.
+fn spoke(row: &mut Row, model: &str) {
+    let (is_new, terms) = (counted(&mut row.names, NameKind::Model, model), &mut row.terms);
+    if is_new {
+        terms.mark(Mark::Model, model);
+        if let Some((_, name)) = model.split_once('/') {
+            terms.mark(Mark::Model, name);
+        }
+    }
+}
+
+/// A tool was called.
+fn called(row: &mut Row, tool: &str, summary: Option<&str>, failed: bool) {
+    row.tally.steps += 1;
+    row.tally.failed += i64::from(failed);
+    row.terms.text(tool);
+    if let Some(summary) = summary {
+        row.terms.text(summary);
+    }
+    if counted(&mut row.names, NameKind::Tool, tool) {
+        row.terms.mark(Mark::Tool, tool);
+    }
+}
+
+/// Counts a name, and says whether it is the first time.
+fn counted(names: &mut Vec<(NameKind, String, i64)>, of: NameKind, name: &str) -> bool {
+    if let Some((_, _, count)) = names.iter_mut().find(|(kind, known, _)| *kind == of && *known == name) {
+        *count += 1;
+        return false;
+    }
+    names.push((of, name.to_owned(), 1));
+    true
+}
+
+/// A whole conversation in one record. An encrypted one is known to be there, and nothing else.
+fn snapshot(row: &mut Row, address: &Address, record: &Value) -> Result<(), Misfit> {
+    row.terms.mark(Mark::Harness, "tiles");
+    if is_encrypted(record) {
+        return Ok(());
+    }
+    let reading = read_snapshot(address, record).ok_or(Misfit::Unreadable)?;
+    row.kind = Kind::Conversation;
+    row.conversation = Some((address.collection.clone(), address.rkey.clone()));
+    row.at_ms = reading.conversation.created_at.as_millisecond().clamp(0, row.at_ms);
+    if let Some(title) = reading.conversation.title.filter(|title| !title.trim().is_empty()) {
+        row.terms.text(&title);
+        row.title = Some(title);
+    }
+    for turn in reading.conversation.turns {
+        row.tally.turns += 1;
+        if reading.held.contains(&turn.id) {
+            row.tally.withheld += 1;
+            continue;
+        }
+        row.terms.text(&turn.text);
+        for step in turn.steps() {
+            called(row, &step.tool, Some(&step.summary), step.failed);
+        }
+        if let Some(model) = turn.model {
+            spoke(row, &model);
+        }
+    }
+    for (mark, count) in [(Mark::Withheld, row.tally.withheld), (Mark::Failed, row.tally.failed)] {
+        if count > 0 {
+            row.terms.mark(mark, "");
+        }
+    }
+    Ok(())
+}
+
+/// What a snapshot says; `None` of one that is encrypted or is none.
+pub(crate) fn read_snapshot(address: &Address, record: &Value) -> Option<tiles::Reading> {
+    let collection = address.collection.as_str();
+    if !matches!(collection, SNAPSHOT | LEGACY) {
+        return None;
+    }
+    let snapshot = Snapshot::open(collection, record.clone(), None).ok()?;
+    Some(tiles::read(&snapshot, &address.uri()))
+}
+
+/// A turn that stands for itself: which it follows says its key alone.
+fn shared(row: &mut Row, record: &Value) {
+    row.terms.mark(Mark::Harness, "sharedcomputer");
+    let created = string(record, "createdAt").and_then(|t| Datetime::parse(t).ok());
+    happened(row, created.as_ref());
+    if let Some(model) = record.get("model") {
+        let model = string(model, "provider").zip(string(model, "id")).map(|(by, id)| format!("{by}/{id}"));
+        if let Some(model) = model {
+            spoke(row, &model);
+        }
+    }
+    // An encrypted one has no parts.
+    let parts = record.get("content").and_then(|content| content.get("parts")).and_then(Value::as_array);
+    for part in parts.into_iter().flatten() {
+        let kind = string(part, "$type").and_then(|kind| kind.rsplit('#').next());
+        match (kind, string(part, "text"), string(part, "tool")) {
+            (Some("textPart"), Some(text), _) => row.terms.text(text),
+            (Some("toolCallPart"), _, Some(tool)) => called(row, tool, None, false),
+            _ => {}
+        }
     }
 }
 

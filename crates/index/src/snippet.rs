@@ -1,9 +1,12 @@
 //! The place in a record where what was asked for stands.
 
+use onrecord_record::tiles::Reading;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    change::Address,
+    family::read_snapshot,
     query::{Asked, Phrase},
     terms::words,
 };
@@ -37,11 +40,25 @@ pub struct SnippetPart {
 }
 
 /// The best passage of a record's texts; `None` if it has none.
-pub(crate) fn snippet(record: &Value, asked: &Asked) -> Option<Snippet> {
-    let texts = texts(record);
+pub(crate) fn snippet(address: &Address, record: &Value, asked: &Asked) -> Option<Snippet> {
+    let whole = read_snapshot(address, record);
+    let texts = match &whole {
+        Some(reading) => texts_of_turns(reading),
+        None => texts(record),
+    };
     let hit = texts.iter().find_map(|text| Some((*text, *matches(text, &asked.all).first()?)));
     let (text, at) = hit.or_else(|| texts.first().map(|text| (*text, (0, 0))))?;
     Some(passage(text, at.0, &matches(text, &asked.all)))
+}
+
+/// The texts of a conversation that is one record, but for the turns held back.
+fn texts_of_turns(reading: &Reading) -> Vec<&str> {
+    let turns = reading.conversation.turns.iter().filter(|turn| !reading.held.contains(&turn.id));
+    let texts = turns.flat_map(|turn| {
+        let steps = turn.steps().iter().flat_map(|step| [step.summary.as_str(), step.tool.as_str()]);
+        std::iter::once(turn.text.as_str()).chain(steps)
+    });
+    texts.chain(reading.conversation.title.as_deref()).filter(|text| !text.trim().is_empty()).collect()
 }
 
 /// The texts of a record in the order they are read.
@@ -132,7 +149,12 @@ mod tests {
 
     fn shown(record: &Value, text: &str) -> String {
         let asked = Search { text: text.to_owned(), ..Search::default() }.asked().unwrap();
-        let snippet = snippet(record, &asked).unwrap();
+        let address = Address {
+            did: "did:plc:ewvi7nxzyoun6zhxrhs64oiz".parse().unwrap(),
+            collection: "click.aligned.chat.message".parse().unwrap(),
+            rkey: "3k".parse().unwrap(),
+        };
+        let snippet = snippet(&address, record, &asked).unwrap();
         let parts = snippet.parts.iter().map(|p| if p.found { format!("[{}]", p.text) } else { p.text.clone() });
         format!(
             "{}{}{}",

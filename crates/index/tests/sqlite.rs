@@ -1,4 +1,5 @@
 //! The contract, the model, and forgetting, on SQLite.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "tests fail loudly")]
 
 mod support;
 
@@ -43,6 +44,7 @@ cases! {
     a_cursor_stands_with_what_it_covers
     one_holds_the_lease_and_the_former_cannot_write
     other_agents_records_are_found
+    tiles_snapshots_are_conversations
 }
 
 #[test]
@@ -54,6 +56,7 @@ fn export_and_import_lose_nothing() {
     });
 }
 
+/// In any order of the accounts, in any batches, with any steps back. Invariant 20.
 #[test]
 fn any_story_is_told_as_the_model_has_it() {
     let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
@@ -68,7 +71,7 @@ fn any_story_is_told_as_the_model_has_it() {
         .unwrap();
 }
 
-/// The words of what was taken back are in no byte of the files. Invariant 11.
+/// The words of what was taken back are in no byte of the files. Invariant 11, Invariant 19.
 #[test]
 fn nothing_of_what_was_taken_back_stays_in_a_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use crate::{
     query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld},
     row::{Kind, first_time_key, time_of_key},
     snippet::snippet,
-    stored::{address, author, corrupt, corrupt_cursor},
+    stored::{self, author, corrupt, corrupt_cursor},
 };
 
 pub(super) async fn search(
@@ -49,14 +49,16 @@ pub(super) async fn search(
         let withheld = is_withheld(&record);
         let id = row.try_get(0)?;
         let of: Option<&str> = row.try_get(6)?;
+        let address = stored::address(did, row.try_get(4)?, row.try_get(5)?)?;
+        let snippet = if withheld { None } else { snippet(&address, &record, &asked) };
         items.push(Hit {
-            address: address(did, row.try_get(4)?, row.try_get(5)?)?,
+            address,
             author: author(did, handle, profile)?,
             conversation: of.map(|place| address_of(did, place)).transpose()?,
             title: row.try_get(7)?,
             at_ms: time_of_key(id),
             withheld,
-            snippet: if withheld { None } else { snippet(&record, &asked) },
+            snippet,
             id,
         });
     }

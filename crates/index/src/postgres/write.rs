@@ -134,13 +134,11 @@ impl Work<'_> {
         if places.dids.is_empty() {
             return Ok(known);
         }
-        // LATERAL: each is looked up by its key, in its own partition.
         let rows = all(
             self.tx,
             "SELECT k.did, k.collection, k.rkey, r.time_key, r.rev, r.json
              FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
-             CROSS JOIN LATERAL (SELECT time_key, rev, json FROM record r
-                WHERE r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey LIMIT 1) r",
+             JOIN record r ON r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey",
             &[&places.dids, &places.collections, &places.rkeys],
         )
         .await?;
@@ -154,8 +152,7 @@ impl Work<'_> {
             self.tx,
             "SELECT k.did, k.collection, k.rkey, g.rev
              FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
-             CROSS JOIN LATERAL (SELECT rev FROM gone g
-                WHERE g.did = k.did AND g.collection = k.collection AND g.rkey = k.rkey LIMIT 1) g",
+             JOIN gone g ON g.did = k.did AND g.collection = k.collection AND g.rkey = k.rkey",
             &[&places.dids, &places.collections, &places.rkeys],
         )
         .await?;

@@ -9,7 +9,7 @@ use crate::{
     query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld},
     row::{Kind, first_time_key, time_of_key},
     snippet::snippet,
-    stored::{address, author, corrupt, corrupt_cursor},
+    stored::{self, author, corrupt, corrupt_cursor},
 };
 
 pub(super) fn search(db: &Connection, search: &Search, after: Option<&Cursor>, limit: u32) -> Result<Page<Hit>> {
@@ -46,14 +46,16 @@ pub(super) fn search(db: &Connection, search: &Search, after: Option<&Cursor>, l
         let record = serde_json::from_str(&json).map_err(corrupt("a record"))?;
         let withheld = is_withheld(&record);
         let id = row.get(0)?;
+        let address = stored::address(&did, &collection, &rkey)?;
+        let snippet = if withheld { None } else { snippet(&address, &record, &asked) };
         items.push(Hit {
-            address: address(&did, &collection, &rkey)?,
+            address,
             author: author(&did, handle.as_deref(), profile.as_deref())?,
-            conversation: of.map(|(collection, rkey)| address(&did, &collection, &rkey)).transpose()?,
+            conversation: of.map(|(collection, rkey)| stored::address(&did, &collection, &rkey)).transpose()?,
             title: row.get(8)?,
             at_ms: time_of_key(id),
             withheld,
-            snippet: if withheld { None } else { snippet(&record, &asked) },
+            snippet,
             id,
         });
     }

@@ -331,15 +331,16 @@ pub async fn search_finds_words_phrases_and_filters(index: &dyn Index) {
         ],
     )
     .await;
+    let nothing: [onrecord_lexicon::Rkey; 0] = [];
     let keys = async |text: &str| find(index, text).await.into_iter().map(|hit| hit.address.rkey).collect::<Vec<_>>();
     assert_eq!(keys("glaze crack").await, [rkey(51), rkey(21), rkey(11)], "all words, the latest first");
     assert_eq!(keys("\"glaze crack\"").await, [rkey(21), rkey(11)]);
     assert_eq!(keys("CAFE").await, [rkey(50)]);
     assert_eq!(keys("東京").await, [rkey(51)]);
-    assert_eq!(keys("京東").await, [rkey(0); 0]);
+    assert_eq!(keys("京東").await, nothing);
     assert_eq!(keys("temp*").await, [rkey(22), rkey(12)], "the start of a word in a step");
     assert_eq!(keys("glaze -why").await, [rkey(51)]);
-    assert_eq!(keys("\"fast bash\"").await, [rkey(0); 0], "no phrase reaches from the text into a step");
+    assert_eq!(keys("\"fast bash\"").await, nothing, "no phrase reaches from the text into a step");
     let filtered = async |search: Search| {
         let hits = index.search(&search, None, 10).await.unwrap().items;
         hits.into_iter().map(|hit| hit.address.rkey).collect::<Vec<_>>()
@@ -481,4 +482,62 @@ pub async fn export_and_import_lose_nothing(index: &dyn Index, other: &dyn Index
     let (ours, theirs) =
         (index.recent(&Recent::All, None, 10).await.unwrap(), other.recent(&Recent::All, None, 10).await.unwrap());
     assert_eq!((&ours.items, ours.items.len()), (&theirs.items, 3));
+}
+
+pub async fn tiles_snapshots_are_conversations(index: &dyn Index) {
+    let (d, collection) = (did(1), "run.tiles.chat.sessionSnapshot");
+    let ms = |n: i64| super::START_MS + n * 1000;
+    let message = |role: &str, n: i64, content: Value| json!({"role": role, "timestamp": ms(n), "content": content});
+    let public = json!({"$type": collection, "name": "Ovens", "sessionId": "s1", "createdAt": time(9), "turns": [
+        {"api": "open-responses", "provider": "tiles", "model": "gpt-oss", "messages": [
+            message("user", 1, json!([{"type": "text", "text": "Which clay for an oven?"}])),
+            message("assistant", 2, json!([{"type": "thinking", "thinking": "unheard"}, {"type": "toolCall", "name": "look_up", "arguments": "{}"}])),
+            message("assistant", 3, json!([{"type": "text", "text": "Fireclay."}])),
+        ]},
+        {"provider": "tiles", "model": "gpt-oss", "messages": [message("user", 4, json!([{"type": "withheld"}]))]},
+    ]});
+    let private = json!({"enc_content": "AAAA"});
+    let legacy = json!({"$type": "run.tiles.session", "session_id": "s0", "name": "Older", "created_at": time(3), "models_used": ["gpt-oss"],
+        "contents": [{"role": "user", "content": "glazed bricks?"}, {"role": "assistant", "content": "Salt-glazed."}]});
+    let applied = apply(
+        index,
+        vec![
+            put(&d, collection, &rkey(10), 20, &public),
+            put(&d, collection, &rkey(11), 20, &private),
+            put(&d, "run.tiles.session", &rkey(12), 20, &legacy),
+        ],
+    )
+    .await;
+    assert_eq!((applied.stored, applied.rejected), (3, 0));
+    let heads = index.recent(&Recent::All, None, 10).await.unwrap().items;
+    let titles: Vec<_> = heads.iter().map(|head| head.title.as_deref().unwrap()).collect();
+    assert_eq!(titles, ["Older", "Ovens"], "an encrypted one is on no list");
+    assert_eq!((heads[1].turns, heads[1].withheld, heads[1].steps), (3, 1, 1));
+    assert_eq!(found(index, "unheard").await, 0, "reasoning is not searched");
+    let hit = find(index, "fireclay").await.remove(0);
+    assert_eq!(hit.snippet.unwrap().parts[0].text, "Fireclay");
+    assert_eq!(find(index, "salt glazed").await[0].title.as_deref(), Some("Older"));
+    let search = Search { harness: Some("Tiles".into()), ..Search::default() };
+    assert_eq!(index.search(&search, None, 10).await.unwrap().items.len(), 3);
+    let search = Search { tool: Some("look_up".into()), model: Some("gpt-oss".into()), ..Search::default() };
+    assert_eq!(index.search(&search, None, 10).await.unwrap().items.len(), 1);
+    let conversation = here(index.conversation(&hit.address, None, 10).await.unwrap());
+    assert!(conversation.turns.items.is_empty() && conversation.record.record.get().contains("Which clay"));
+    assert!(matches!(index.record(&at(&d, collection, &rkey(11))).await.unwrap(), Kept::Here(_)));
+    apply(index, vec![delete(&d, collection, 10, 30)]).await;
+    assert_eq!(
+        (found(index, "oven").await, index.conversation(&hit.address, None, 10).await.unwrap()),
+        (0, Kept::Gone)
+    );
+    // A turn of another family stands for itself.
+    let shared = json!({"$type": "network.sharedcomputer.chat.message", "role": "assistant", "createdAt": time(5),
+        "model": {"provider": "openai", "id": "gpt-5"},
+        "content": {"$type": "network.sharedcomputer.chat.defs#plainContent", "parts": [
+            {"$type": "network.sharedcomputer.chat.defs#reasoningPart", "text": "unheard"},
+            {"$type": "network.sharedcomputer.chat.defs#textPart", "text": "Use a pyrometric cone."}]}});
+    assert_eq!(
+        apply(index, vec![put(&d, "network.sharedcomputer.chat.message", &rkey(5), 30, &shared)]).await.stored,
+        1
+    );
+    assert_eq!((found(index, "pyrometric").await, found(index, "unheard").await), (1, 0));
 }
