@@ -209,6 +209,7 @@ impl Drop for Holder {
 /// No test, but the other process of the one above: holds the lease until it is stopped and woken, then tries to write.
 #[test]
 #[ignore = "started by another test"]
+#[expect(clippy::disallowed_methods, reason = "a test's other process is told by its environment")]
 fn holds_the_lease() {
     let Ok(url) = std::env::var("INDEX_URL") else { return };
     block_on(async {
