@@ -102,6 +102,18 @@ pub fn open_workspace() -> Result<Workspace> {
     Ok(Workspace::open(&data_folder()?)?)
 }
 
+/// The index to use: what is asked for, what `ONRECORD_DB` says, or the file in the data folder.
+pub fn index_address(asked: Option<&str>) -> Result<String> {
+    if let Some(address) = asked.map(str::to_owned).or_else(|| variable("ONRECORD_DB")) {
+        return Ok(address);
+    }
+    let path = data_folder()?.join("index.db");
+    path.into_os_string().into_string().map_err(|path| Error::Environment {
+        variable: "ONRECORD_HOME",
+        why: format!("{} is no text", Path::new(&path).display()),
+    })
+}
+
 /// Where the person's own secrets are collected from: the environment and files, those of `project` among them.
 pub fn places(project: Option<PathBuf>) -> Places {
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));

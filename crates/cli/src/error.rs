@@ -81,6 +81,8 @@ pub enum Error {
     Workspace(#[from] onrecord_workspace::Error),
     #[error(transparent)]
     Web(#[from] onrecord_web::Error),
+    #[error(transparent)]
+    Index(#[from] onrecord_index::Error),
 }
 
 /// What could not be looked into, and may be where the conversation is.
@@ -133,6 +135,7 @@ impl Error {
             | Self::CannotUncover { .. }
             | Self::Environment { .. }
             | Self::AmbiguousSession { .. }
+            | Self::Index(onrecord_index::Error::Address(_))
             | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_) | Ws::Redact(Redact::Pattern(_))) => USAGE,
             Self::Workspace(Ws::Redact(Redact::Undecided { .. }) | Ws::Gate(_)) => PROBLEMS,
             Self::Workspace(

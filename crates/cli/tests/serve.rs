@@ -315,3 +315,32 @@ fn an_address_that_is_taken_is_named() {
     let run = machine.run(&["serve", "--listen", &server.address]).ends_with(1);
     assert!(run.err.contains(&format!("cannot listen on {}", server.address)), "{}", run.err);
 }
+
+#[test]
+fn the_index_is_served_beside_the_shelf() {
+    let machine = Machine::new();
+    let shelf = on_shelf(&machine);
+    let file = machine.file("export.ndjson", common::an_export());
+    machine.ok(&["index", "import", &file]);
+    let server = Server::start(&machine);
+    let list = server.get("/").body;
+    assert!(list.contains("How to fire a kiln") && list.contains("potter.example") && list.contains(&shelf), "{list}");
+    let json: Value = serde_json::from_str(&server.get("/index.json").body).unwrap();
+    assert_eq!(json["total"], 2, "{json}");
+    let (did, rkey) = (common::PUBLIC_DID, common::PUBLIC_RKEY);
+    let path = format!("/at/{did}/click.aligned.chat.session/{rkey}");
+    for path in [path.clone(), format!("/@potter.example/{rkey}")] {
+        let page = server.get(&path);
+        page.has(200, "text/html; charset=utf-8");
+        assert!(page.body.contains("It cooled too fast."), "{}", page.body);
+    }
+    let page: Value = serde_json::from_str(&server.get(&format!("{path}.json")).body).unwrap();
+    assert_eq!(page["counts"]["turns"], 2);
+    // What only its link opens is said to be there.
+    assert_eq!(server.get(&format!("/at/{did}/run.tiles.chat.sessionSnapshot/3lb2kpm6swv2k")).status, 403);
+    // Taken back: gone from the first moment, while the server runs.
+    let gone = serde_json::json!({"gone": {"did": did, "collection": "click.aligned.chat.session", "rkey": rkey, "rev": "3lb2kpm7aab2k"}});
+    machine.run_with_input(&["index", "import", "-"], gone.to_string().as_bytes()).ends_with(0);
+    assert_eq!(server.get(&path).status, 410);
+    assert!(!server.get("/").body.contains("kiln"));
+}

@@ -127,6 +127,7 @@ pub enum Change {
 
 /// An account as an export has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Restored {
     /// Its names.
     #[serde(flatten)]

@@ -124,8 +124,8 @@ pub async fn export(index: &dyn Index, out: &mut (dyn Write + Send)) -> Result<u
 /// Puts an export into an index, beside what it holds already; gives what that did.
 ///
 /// # Errors
-/// A line is none of an export; the index cannot be written. What was read before that is in the index, and reading it once
-/// more does no harm.
+/// A line is none of an export; the index cannot be written. What was read before that may be in the index, and reading it
+/// once more does no harm.
 pub async fn import(index: &dyn Index, from: &mut (dyn BufRead + Send)) -> Result<Applied> {
     let mut sum = Applied::default();
     let mut changes = Vec::new();

@@ -4,6 +4,7 @@ mod about;
 pub mod accounts;
 mod convert;
 pub mod decide;
+mod index;
 mod lexicon_validate;
 mod live;
 mod login;
@@ -55,6 +56,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Logout(args) => block_on(accounts::logout(&args, out)),
         Command::Accounts(args) => block_on(accounts::list(&args, out)),
         Command::Members(command) => block_on(members::run(&command, out)),
+        Command::Index(args) => block_on(index::run(&args.command, out)),
         Command::Lexicon(Lexicon::Validate(args)) => lexicon_validate::run(&args, out),
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { out: folder } => manual::man(&folder, out),

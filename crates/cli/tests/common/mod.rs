@@ -281,3 +281,34 @@ pub fn harmless() -> String {
         ],
     )
 }
+
+/// Where [`an_export`] has a conversation.
+pub const PUBLIC_DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
+pub const PUBLIC_RKEY: &str = "3lb2kpm6sws2k";
+
+/// An index's export: an account with a conversation of two turns and an encrypted one, written by hand.
+pub fn an_export() -> String {
+    let record = |collection: &str, rkey: &str, record: &Value| {
+        let (_, cid) = onrecord_lexicon::data::record_cid(record).unwrap();
+        let line = json!({"record": {
+            "did": PUBLIC_DID, "collection": collection, "rkey": rkey, "cid": cid, "rev": "3lb2kpm7aaa2k", "record": record
+        }});
+        format!("{line}\n")
+    };
+    let session = format!("at://{PUBLIC_DID}/click.aligned.chat.session/{PUBLIC_RKEY}");
+    let time = "2024-11-17T10:00:00.000Z";
+    let message = |role: &str, text: &str| json!({"$type": "click.aligned.chat.message", "session": session, "role": role, "text": text, "createdAt": time});
+    [
+        format!("{}\n", json!({"account": {"did": PUBLIC_DID, "handle": "potter.example", "displayName": "Ada"}})),
+        record(
+            "click.aligned.chat.session",
+            PUBLIC_RKEY,
+            &json!({"$type": "click.aligned.chat.session", "title": "How to fire a kiln", "createdAt": time}),
+        ),
+        record("click.aligned.chat.message", "3lb2kpm6swt2k", &message("user", "Why does the glaze crack?")),
+        record("click.aligned.chat.message", "3lb2kpm6swu2k", &message("assistant", "It cooled too fast.")),
+        record("run.tiles.chat.sessionSnapshot", "3lb2kpm6swv2k", &json!({"enc_content": "c2VhbGVk"})),
+        format!("{}\n", json!({"cursor": {"source": "jetstream:wss://jet.example", "cursor": "17"}})),
+    ]
+    .concat()
+}

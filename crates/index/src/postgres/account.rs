@@ -73,7 +73,9 @@ impl Work<'_> {
     pub(super) async fn restore(&mut self, restored: &Restored) -> Result<()> {
         let did = &restored.author.did;
         run(self.tx, "INSERT INTO account (did) VALUES ($1) ON CONFLICT DO NOTHING", &[&did.as_str()]).await?;
-        self.set_status(did, restored.status, restored.status_ms).await?;
+        if self.find(did).await?.is_some_and(|known| restored.status_ms > known.status_ms) {
+            self.set_status(did, restored.status, restored.status_ms).await?;
+        }
         set_identity(self.tx, did, restored.author.handle.as_ref(), restored.pds.as_deref()).await?;
         set_profile(self.tx, did, &restored.author.profile).await?;
         let floor = restored.floor.as_ref().map_or(0, rev_number);

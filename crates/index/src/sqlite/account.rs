@@ -81,7 +81,9 @@ impl Work<'_> {
         self.tx
             .prepare_cached("INSERT INTO account (did) VALUES (?1) ON CONFLICT DO NOTHING")?
             .execute([did.as_str()])?;
-        self.set_status(did, restored.status, restored.status_ms)?;
+        if find(self.tx, did)?.is_some_and(|known| restored.status_ms > known.status_ms) {
+            self.set_status(did, restored.status, restored.status_ms)?;
+        }
         set_identity(self.tx, did, restored.author.handle.as_ref(), restored.pds.as_deref())?;
         let floor = restored.floor.as_ref().map_or(0, rev_number);
         if let Some(account) = find(self.tx, did)? {

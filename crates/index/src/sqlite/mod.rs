@@ -137,6 +137,14 @@ fn write_on(writer: &mut Writer, todo: &mpsc::Receiver<Job>) {
 }
 
 fn open_writer(path: &Path) -> Result<Writer> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        // It may become the data folder, which holds what is not public too.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
     let mut db = Connection::open(path)?;
     db.busy_timeout(Duration::from_secs(10))?;
     // Before the first table: a page holds some records whole.
