@@ -374,6 +374,18 @@ pub enum Error {
     #[error("cannot keep the repository in a temporary file: {0}")]
     Spool(std::io::Error),
 
+    // Streams
+    /// A server ends a stream or does not begin it, and says why.
+    #[error("{host} does not send its stream: {name}{}", if .message.is_empty() { String::new() } else { format!(": {message}") })]
+    StreamRefused {
+        /// Host, as in the URL.
+        host: String,
+        /// The reason's name, e.g. `CursorTooOld`.
+        name: String,
+        /// The server's words.
+        message: String,
+    },
+
     // This machine
     /// The HTTP client or the DNS resolver could not be set up.
     #[error("cannot set up networking: {why}")]

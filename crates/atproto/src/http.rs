@@ -137,7 +137,7 @@ pub(crate) fn host_of(url: &Url) -> String {
     }
 }
 
-fn transport_error(host: &str, error: &reqwest::Error) -> Error {
+pub(crate) fn transport_error(host: &str, error: &reqwest::Error) -> Error {
     let host = host.to_owned();
     if let Some(Refusal(why)) = find_refusal(error) {
         Error::AddressRefused { host, why }

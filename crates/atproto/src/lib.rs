@@ -25,6 +25,7 @@ mod rate;
 mod repo;
 mod secret;
 mod session;
+pub mod stream;
 mod verify;
 mod writes;
 mod xrpc;

@@ -21,7 +21,7 @@ mod setup;
 
 pub use authorize::{Answer, authorize, follow};
 pub use chromium::{Chromium, View};
-pub use pds::{Account, DidWebAccount, Pds, PdsOptions};
+pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams};
 pub use postgres::Postgres;
 pub use proxy::{Fault, FaultProxy};
 pub use setup::require_pds;

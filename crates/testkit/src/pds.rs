@@ -57,6 +57,41 @@ pub struct DidWebAccount {
     _process: Process,
 }
 
+/// A server that tells what a PDS's firehose tells in the formats of Jetstream (both versions) and of Tap. Ends when dropped.
+#[derive(Debug)]
+pub struct Streams {
+    url: String,
+    _process: Process,
+}
+
+impl Streams {
+    /// Starts one beside `pds`.
+    pub async fn start(pds: &Pds) -> Self {
+        #[derive(Deserialize)]
+        struct Ready {
+            port: u16,
+        }
+        let port = free_port();
+        let args = [
+            "streams.mjs".to_owned(),
+            format!("--pds={}", pds.url),
+            format!("--plc={}", pds.plc_url),
+            format!("--port={port}"),
+        ];
+        let errors = pds._data.path().join(format!("streams-{port}.log"));
+        match Process::start::<Ready>(&args, &errors).await {
+            Ok((process, ready)) => Self { url: format!("ws://127.0.0.1:{}", ready.port), _process: process },
+            Err(why) => panic!("no streams: {why}"),
+        }
+    }
+
+    /// Where it listens, e.g. `ws://127.0.0.1:6008`.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
 /// A child that is killed and waited for when dropped. Its standard input is a pipe of ours, so that it ends even if we are
 /// killed ourselves.
 #[derive(Debug)]

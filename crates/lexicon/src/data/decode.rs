@@ -12,9 +12,15 @@ use crate::syntax::Cid;
 const MAX_ROOM: usize = 32;
 
 pub(super) fn decode(bytes: &[u8]) -> Result<Value<'_>, DataError> {
+    let (value, rest) = split(bytes)?;
+    if rest.is_empty() { Ok(value) } else { Err(Fault::TrailingBytes(bytes.len() - rest.len()).into()) }
+}
+
+/// The first value, and the bytes after it.
+pub(super) fn split(bytes: &[u8]) -> Result<(Value<'_>, &[u8]), DataError> {
     let mut reader = Reader { rest: bytes, len: bytes.len() };
     let value = reader.value(0)?;
-    if reader.rest.is_empty() { Ok(value) } else { Err(Fault::TrailingBytes(reader.at()).into()) }
+    Ok((value, reader.rest))
 }
 
 struct Reader<'a> {

@@ -81,6 +81,15 @@ impl<'a> Value<'a> {
         decode::decode(bytes)
     }
 
+    /// Reads the value that `bytes` begin with, as [`from_dag_cbor`](Self::from_dag_cbor), and returns what follows it:
+    /// frames of event streams are two values, one after the other.
+    ///
+    /// # Errors
+    /// [`DataError`] with the path of the first fault.
+    pub fn split_dag_cbor(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), DataError> {
+        decode::split(bytes)
+    }
+
     /// The canonical DAG-CBOR.
     #[must_use]
     pub fn to_dag_cbor(&self) -> Vec<u8> {

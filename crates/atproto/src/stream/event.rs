@@ -1,0 +1,219 @@
+//! What a stream tells, whatever server it is from.
+
+use std::fmt;
+
+use onrecord_lexicon::{
+    Cid, Did, Handle, Nsid, Rkey, Tid,
+    data::{DataError, Value},
+};
+
+use crate::Action;
+
+/// What one message of a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// Something happened.
+    Event {
+        /// What.
+        event: Event,
+        /// Where to go on after it.
+        cursor: Option<Cursor>,
+        /// The number to acknowledge it by, where the server waits for that.
+        acknowledge: Option<u64>,
+    },
+    /// Nothing that is wanted; but the place moved on.
+    Passed {
+        /// Where to go on after it.
+        cursor: Option<Cursor>,
+        /// The number to acknowledge it by, where the server waits for that.
+        acknowledge: Option<u64>,
+    },
+    /// A word of the server about the stream, e.g. that the cursor was too old and something may have been missed.
+    Notice {
+        /// Its name, e.g. `OutdatedCursor`.
+        name: String,
+        /// The server's words.
+        message: String,
+    },
+    /// Not what such a server sends.
+    Unreadable {
+        /// What is wrong with it; no words of the frame's records.
+        why: String,
+        /// The number to acknowledge it by all the same: it would only come again.
+        acknowledge: Option<u64>,
+    },
+    /// The server ends the stream.
+    Ended {
+        /// The reason's name, e.g. `ConsumerTooSlow`.
+        name: String,
+        /// The server's words.
+        message: String,
+    },
+}
+
+/// Something that happened to a repository or an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Records were written or deleted.
+    Commit(Commit),
+    /// The chain of commits is broken: what is known of the repository may be wrong, and has to be fetched again.
+    Sync {
+        /// Whose.
+        did: Did,
+        /// The revision it is at now.
+        rev: Option<Tid>,
+    },
+    /// A handle, a server or a key may have changed: resolve the account again.
+    Identity {
+        /// Whose.
+        did: Did,
+        /// The handle it has now, as the server has heard.
+        handle: Option<Handle>,
+    },
+    /// An account came, went or was closed.
+    Account {
+        /// Whose.
+        did: Did,
+        /// How it stands now.
+        status: AccountStatus,
+    },
+}
+
+/// Writes to one repository, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Whose repository.
+    pub did: Did,
+    /// The revision they made.
+    pub rev: Tid,
+    /// The writes.
+    pub operations: Vec<Operation>,
+    /// What proves them, from servers that send it.
+    pub proof: Option<Proof>,
+    /// The record was there before and is sent as part of the repository's history.
+    pub is_history: bool,
+}
+
+/// What a firehose sends for others to check a commit by.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// A CAR file of the commit, the tree's nodes around the writes, and the records.
+    pub blocks: Vec<u8>,
+    /// CID of the commit.
+    pub commit: Cid,
+    /// The revision before, as the server says.
+    pub since: Option<Tid>,
+    /// The root of the tree before.
+    pub prev_data: Option<Cid>,
+}
+
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proof").field("commit", &self.commit).field("bytes", &self.blocks.len()).finish_non_exhaustive()
+    }
+}
+
+/// One write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// What was done.
+    pub action: Action,
+    /// Which collection.
+    pub collection: Nsid,
+    /// Which record.
+    pub rkey: Rkey,
+    /// The record's CID now; none where it was deleted.
+    pub cid: Option<Cid>,
+    /// The record's CID before, from servers that say.
+    pub previous: Option<Cid>,
+    /// The record, from servers that send it by itself. A firehose has it among the proof's blocks.
+    pub record: Option<Body>,
+}
+
+/// A record as a server wrote it down.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Body(pub(super) String);
+
+impl Body {
+    /// The JSON text, as it came.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the record is what `cid` names: its canonical encoding has that hash.
+    ///
+    /// # Errors
+    /// The record is outside the protocol's data model.
+    pub fn is(&self, cid: &Cid) -> Result<bool, DataError> {
+        let value = Value::parse_json(&self.0)?;
+        Ok(onrecord_lexicon::data::cid_of(&value.to_dag_cbor()) == *cid)
+    }
+}
+
+/// The words of a record stay out of logs.
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Body({} bytes)", self.0.len())
+    }
+}
+
+/// How an account stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountStatus {
+    /// Its content may be shown.
+    Active,
+    /// Its owner switched it off for now.
+    Deactivated,
+    /// It was deleted.
+    Deleted,
+    /// A server took it down.
+    TakenDown,
+    /// A server suspended it for a time.
+    Suspended,
+    /// It is inactive for another reason: not to be shown.
+    Inactive,
+}
+
+impl AccountStatus {
+    /// As the protocol has it: whether it is active, and the reason if not.
+    #[must_use]
+    pub fn of(active: bool, status: Option<&str>) -> Self {
+        match (active, status) {
+            (true, _) => Self::Active,
+            (false, Some("deactivated")) => Self::Deactivated,
+            (false, Some("deleted")) => Self::Deleted,
+            (false, Some("takendown")) => Self::TakenDown,
+            (false, Some("suspended")) => Self::Suspended,
+            (false, _) => Self::Inactive,
+        }
+    }
+}
+
+/// A place in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cursor {
+    /// A number that only this server counts by.
+    Sequence(i64),
+    /// When the server saw the event, in microseconds since 1970.
+    Time(i64),
+}
+
+impl Cursor {
+    /// Numbers below are sequence numbers, those from here on times: Jetstream's own rule.
+    const LEAST_TIME: i64 = 1_000_000_000_000_000;
+
+    /// Its number.
+    #[must_use]
+    pub fn number(self) -> i64 {
+        match self {
+            Self::Sequence(n) | Self::Time(n) => n,
+        }
+    }
+
+    /// The cursor with this number.
+    #[must_use]
+    pub fn from_number(number: i64) -> Self {
+        if number < Self::LEAST_TIME { Self::Sequence(number) } else { Self::Time(number) }
+    }
+}

@@ -1,0 +1,366 @@
+//! Jetstream: events as JSON. Two versions of the format, and compressed frames of both.
+//! Sources: the server's README (version 1) and its lexicons `network.bsky.jetstream.*` (version 2).
+
+use std::{borrow::Cow, io::Read};
+
+use onrecord_lexicon::{Cid, Did, Handle, Nsid, Rkey, Tid};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use url::Url;
+
+use super::{
+    AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Options, endpoint,
+    socket::{Content, Socket},
+};
+use crate::{Action, Client, Error, Result};
+
+const V1_PATH: &str = "/subscribe";
+const V2_METHOD: &str = "network.bsky.jetstream.subscribeEvents";
+const V2_PROTOCOL: &str = "xrpc.v1.json";
+const DICTIONARY_METHOD: &str = "network.bsky.jetstream.getZstdDictionary";
+/// No dictionary is larger.
+const MAX_DICTIONARY: usize = 4_000_000;
+/// No frame is larger when it is unpacked.
+const MAX_FRAME: u64 = 6_000_000;
+
+/// How a server is talked to.
+pub(super) struct Wire {
+    version: Version,
+    unpack: Option<Box<Unpack>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// Connects by the second version, and by the first to a server that does not know it, or where the address names it.
+pub(super) async fn connect(client: &Client, url: &Url, options: &Options) -> Result<(Socket, Wire)> {
+    if url.path() != V1_PATH {
+        match connect_two(client, url, options).await {
+            Err(Error::NotAnXrpcServer { status: 404 | 405 | 426, .. }) => {}
+            // A method that a server does not know.
+            Err(Error::StreamRefused { name, .. }) if matches!(name.as_str(), "NotFound" | "MethodNotImplemented") => {}
+            done => return done,
+        }
+    }
+    let compressed = options.dictionary.is_some();
+    let socket = Socket::connect(client, &address_one(url, options, compressed), None, None).await?;
+    let unpack = options.dictionary.as_deref().map(|dictionary| Unpack::new(dictionary).map(Box::new)).transpose()?;
+    Ok((socket, Wire { version: Version::One, unpack }))
+}
+
+async fn connect_two(client: &Client, url: &Url, options: &Options) -> Result<(Socket, Wire)> {
+    let dictionary = dictionary(client, url).await;
+    let number = dictionary.as_deref().and_then(dictionary_id);
+    let socket = Socket::connect(client, &address_two(url, options, number), Some(V2_PROTOCOL), None).await?;
+    let unpack = dictionary.filter(|_| number.is_some()).map(|bytes| Unpack::new(&bytes).map(Box::new)).transpose()?;
+    Ok((socket, Wire { version: Version::Two, unpack }))
+}
+
+/// The dictionary that the server packs frames with now; without one they come as they are.
+async fn dictionary(client: &Client, url: &Url) -> Option<Vec<u8>> {
+    let address = endpoint(url, &format!("/xrpc/{DICTIONARY_METHOD}"));
+    let http = &client.inner.http;
+    let answer = http.exchange(http.get(address).ok()?, MAX_DICTIONARY).await.ok()?;
+    answer.status.is_success().then_some(answer.body)
+}
+
+/// The number in a dictionary's head. Source: RFC 8878, section 5.
+fn dictionary_id(bytes: &[u8]) -> Option<u32> {
+    let rest = bytes.strip_prefix(&[0x37, 0xa4, 0x30, 0xec])?;
+    rest.first_chunk().map(|id| u32::from_le_bytes(*id)).filter(|id| *id != 0)
+}
+
+fn address_one(url: &Url, options: &Options, compressed: bool) -> Url {
+    let mut address = endpoint(url, V1_PATH);
+    {
+        let mut query = address.query_pairs_mut();
+        for collection in &options.collections {
+            query.append_pair("wantedCollections", collection.as_str());
+        }
+        if let Some(cursor) = options.cursor {
+            query.append_pair("cursor", &cursor.number().to_string());
+        }
+        if compressed {
+            query.append_pair("compress", "true");
+        }
+    }
+    address
+}
+
+fn address_two(url: &Url, options: &Options, dictionary: Option<u32>) -> Url {
+    let mut address = endpoint(url, &format!("/xrpc/{V2_METHOD}"));
+    {
+        let mut query = address.query_pairs_mut();
+        for collection in &options.collections {
+            query.append_pair("collections", collection.as_str());
+        }
+        if let Some(cursor) = options.cursor {
+            query.append_pair("cursor", &cursor.number().to_string());
+        }
+        if let Some(id) = dictionary {
+            query.append_pair("zstdDictionary", &id.to_string());
+        }
+    }
+    // A query without a pair is still a question mark.
+    if address.query() == Some("") {
+        address.set_query(None);
+    }
+    address
+}
+
+impl Wire {
+    pub(super) fn decode(&self, message: &Content, wanted: &[Nsid]) -> Frame {
+        let unpacked;
+        let text = match message {
+            Content::Text(text) => text.as_str(),
+            Content::Binary(bytes) => match self.unpack.as_ref().map(|unpack| unpack.frame(bytes)) {
+                Some(Ok(text)) => {
+                    unpacked = text;
+                    unpacked.as_str()
+                }
+                Some(Err(why)) => return unreadable(why),
+                None => return unreadable("it is compressed, and no dictionary is known"),
+            },
+        };
+        match self.version {
+            Version::One => decode_one(text, wanted),
+            Version::Two => decode_two(text, wanted),
+        }
+    }
+}
+
+/// Frames that were packed with a dictionary, each by itself.
+pub(super) struct Unpack {
+    dictionary: zstd::dict::DecoderDictionary<'static>,
+}
+
+impl Unpack {
+    pub(super) fn new(dictionary: &[u8]) -> Result<Self> {
+        if dictionary_id(dictionary).is_none() {
+            return Err(Error::Setup { why: "the Jetstream dictionary is no zstd dictionary".into() });
+        }
+        Ok(Self { dictionary: zstd::dict::DecoderDictionary::copy(dictionary) })
+    }
+
+    pub(super) fn frame(&self, bytes: &[u8]) -> Result<String, &'static str> {
+        let broken = |_| "it cannot be unpacked";
+        let mut text = String::new();
+        let decoder = zstd::stream::read::Decoder::with_prepared_dictionary(bytes, &self.dictionary).map_err(broken)?;
+        let read = decoder.take(MAX_FRAME + 1).read_to_string(&mut text).map_err(broken)?;
+        if read as u64 > MAX_FRAME { Err("it is larger unpacked than any frame may be") } else { Ok(text) }
+    }
+}
+
+fn unreadable(why: impl Into<String>) -> Frame {
+    Frame::Unreadable { why: why.into(), acknowledge: None }
+}
+
+#[derive(Deserialize)]
+struct One<'a> {
+    #[serde(borrow)]
+    did: Cow<'a, str>,
+    time_us: i64,
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    commit: Option<Write<'a>>,
+    #[serde(borrow)]
+    identity: Option<Identity<'a>>,
+    #[serde(borrow)]
+    account: Option<Account<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Write<'a> {
+    #[serde(borrow)]
+    rev: Cow<'a, str>,
+    #[serde(borrow)]
+    operation: Cow<'a, str>,
+    #[serde(borrow)]
+    collection: Cow<'a, str>,
+    #[serde(borrow)]
+    rkey: Cow<'a, str>,
+    #[serde(borrow)]
+    record: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cid: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Identity<'a> {
+    #[serde(borrow)]
+    handle: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Account<'a> {
+    active: bool,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Sync<'a> {
+    #[serde(borrow)]
+    rev: Option<Cow<'a, str>>,
+}
+
+/// The envelope of the second version.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(rename = "$type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Two<'a> {
+    #[serde(rename = "$type", borrow)]
+    kind: Cow<'a, str>,
+    seq: Option<i64>,
+    #[serde(borrow)]
+    did: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    identity: Option<Identity<'a>>,
+    #[serde(borrow)]
+    account: Option<Account<'a>>,
+    #[serde(borrow)]
+    sync: Option<Sync<'a>>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Option<Cow<'a, str>>,
+}
+
+pub(super) fn decode_one(text: &str, wanted: &[Nsid]) -> Frame {
+    let frame: One<'_> = match serde_json::from_str(text) {
+        Ok(frame) => frame,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    let cursor = Some(Cursor::from_number(frame.time_us));
+    let event = match &*frame.kind {
+        "commit" => match frame.commit {
+            Some(write) if is_wanted(wanted, &write.collection) => commit(&frame.did, &write),
+            Some(_) => return Frame::Passed { cursor, acknowledge: None },
+            None => Err("a commit without its content".to_owned()),
+        },
+        "identity" => identity(&frame.did, frame.identity.as_ref()),
+        "account" => account(&frame.did, frame.account.as_ref()),
+        // Kinds to come are none of ours.
+        _ => return Frame::Passed { cursor, acknowledge: None },
+    };
+    finish(event, cursor)
+}
+
+pub(super) fn decode_two(text: &str, wanted: &[Nsid]) -> Frame {
+    let read = |text| serde_json::from_str::<Envelope<'_>>(text).map_err(|error| error.to_string());
+    let envelope = match read(text) {
+        Ok(envelope) => envelope,
+        Err(why) => return unreadable(why),
+    };
+    let word = |word: Option<Cow<'_, str>>| crate::error::quote(&word.unwrap_or_default());
+    if envelope.kind == "error" {
+        return Frame::Ended { name: word(envelope.error), message: word(envelope.message) };
+    }
+    let Some(payload) = envelope.payload else { return unreadable("a message without its content") };
+    let frame: Two<'_> = match serde_json::from_str(payload.get()) {
+        Ok(frame) => frame,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    let kind = frame.kind.strip_prefix(V2_METHOD).unwrap_or_default();
+    if kind == "#info" {
+        return Frame::Notice { name: word(frame.name), message: word(frame.message) };
+    }
+    let cursor = frame.seq.map(|seq| Cursor::Sequence(seq.saturating_add(1)));
+    let Some(did) = &frame.did else { return unreadable("an event of no account") };
+    let event = match kind {
+        "#commit" => match serde_json::from_str::<Write<'_>>(payload.get()) {
+            Ok(write) if is_wanted(wanted, &write.collection) => commit(did, &write),
+            Ok(_) => return Frame::Passed { cursor, acknowledge: None },
+            Err(error) => Err(error.to_string()),
+        },
+        "#identity" => identity(did, frame.identity.as_ref()),
+        "#account" => account(did, frame.account.as_ref()),
+        "#sync" => parse(did, Did::parse).and_then(|did| {
+            let rev = frame.sync.and_then(|sync| sync.rev);
+            Ok(Event::Sync { did, rev: rev.as_deref().map(|rev| parse(rev, Tid::parse)).transpose()? })
+        }),
+        _ => return Frame::Passed { cursor, acknowledge: None },
+    };
+    finish(event, cursor)
+}
+
+fn finish(event: Result<Event, String>, cursor: Option<Cursor>) -> Frame {
+    match event {
+        Ok(event) => Frame::Event { event, cursor, acknowledge: None },
+        Err(why) => unreadable(why),
+    }
+}
+
+pub(super) fn is_wanted(wanted: &[Nsid], collection: &str) -> bool {
+    wanted.is_empty() || wanted.iter().any(|nsid| nsid.as_str() == collection)
+}
+
+pub(super) fn parse<T, E: std::fmt::Display>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {
+    parse(text).map_err(|error| crate::error::quote(&error.to_string()))
+}
+
+fn identity(did: &str, identity: Option<&Identity<'_>>) -> Result<Event, String> {
+    let handle = identity.and_then(|i| i.handle.as_deref());
+    // A handle that cannot be one is as good as none: the account is resolved in any case.
+    Ok(Event::Identity { did: parse(did, Did::parse)?, handle: handle.and_then(|h| Handle::parse(h).ok()) })
+}
+
+fn account(did: &str, account: Option<&Account<'_>>) -> Result<Event, String> {
+    let account = account.ok_or("an account event without its content")?;
+    let status = AccountStatus::of(account.active, account.status.as_deref());
+    Ok(Event::Account { did: parse(did, Did::parse)?, status })
+}
+
+fn commit(did: &str, write: &Write<'_>) -> Result<Event, String> {
+    let operations =
+        vec![operation(&write.operation, &write.collection, &write.rkey, write.cid.as_deref(), write.record)?];
+    Ok(Event::Commit(Commit {
+        did: parse(did, Did::parse)?,
+        rev: parse(&write.rev, Tid::parse)?,
+        operations,
+        proof: None,
+        is_history: false,
+    }))
+}
+
+pub(super) fn operation(
+    action: &str,
+    collection: &str,
+    rkey: &str,
+    cid: Option<&str>,
+    record: Option<&RawValue>,
+) -> Result<Operation, String> {
+    let action = match action {
+        "create" => Action::Create,
+        "update" => Action::Update,
+        "delete" => Action::Delete,
+        _ => return Err("an operation that is no create, update or delete".into()),
+    };
+    let cid = cid.map(|cid| parse(cid, Cid::parse)).transpose()?;
+    let record = record.map(|record| Body(record.get().to_owned()));
+    if action != Action::Delete && (cid.is_none() || record.is_none()) {
+        return Err("a record without its CID or its content".into());
+    }
+    Ok(Operation {
+        action,
+        collection: parse(collection, Nsid::parse)?,
+        rkey: parse(rkey, Rkey::parse)?,
+        cid,
+        previous: None,
+        record,
+    })
+}

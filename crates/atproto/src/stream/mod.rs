@@ -1,0 +1,123 @@
+//! Following the network: what repositories do, as it happens, from three kinds of servers.
+//!
+//! A stream yields one frame at a time. What cannot be understood is a frame as well, so that no foreign word stops a
+//! follower; only the connection's end is an error. Nothing here is believed: Jetstream and Tap vouch for what they say
+//! themselves, and a firehose's commits carry their proof, which is checked elsewhere.
+//!
+//! Sources: the protocol's event stream and synchronisation specifications; Jetstream's and Tap's published formats.
+
+mod event;
+mod firehose;
+mod jetstream;
+mod socket;
+mod source;
+mod tap;
+
+pub use event::{AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Proof};
+pub use source::{BadSource, Kind, Source};
+
+use onrecord_lexicon::Nsid;
+use url::Url;
+
+use self::{jetstream::Wire, socket::Socket};
+use crate::{Client, Error, Result, http::host_of};
+
+/// What to ask a server for.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The collections wanted; none means all. Firehoses and Tap send what they have, whatever is wanted: see
+    /// [`Stream::next`].
+    pub collections: Vec<Nsid>,
+    /// Where to go on.
+    pub cursor: Option<Cursor>,
+    /// The dictionary of Jetstream's first version, if frames are to come compressed from such a server. Later versions
+    /// give their own.
+    pub dictionary: Option<Vec<u8>>,
+    /// The password of a Tap server, if it asks for one.
+    pub password: Option<crate::Secret>,
+}
+
+/// A connection that yields frames.
+pub struct Stream {
+    socket: Socket,
+    wire: Protocol,
+    host: String,
+    /// Those that are wanted; none means all.
+    collections: Vec<Nsid>,
+}
+
+enum Protocol {
+    Jetstream(Wire),
+    Firehose,
+    Tap,
+}
+
+impl Client {
+    /// Connects to a source.
+    ///
+    /// # Errors
+    /// The guard's and the connection's; [`Error::StreamRefused`] where the server says no, e.g. to an old cursor.
+    pub async fn follow(&self, source: &Source, options: &Options) -> Result<Stream> {
+        let (socket, wire) = match source.kind() {
+            Kind::Jetstream => {
+                let (socket, wire) = jetstream::connect(self, source.url(), options).await?;
+                (socket, Protocol::Jetstream(wire))
+            }
+            Kind::Firehose => {
+                let url = firehose::address(source.url(), options.cursor.as_ref());
+                (Socket::connect(self, &url, None, None).await?, Protocol::Firehose)
+            }
+            Kind::Tap => {
+                let url = tap::address(source.url());
+                (Socket::connect(self, &url, None, options.password.as_ref()).await?, Protocol::Tap)
+            }
+        };
+        Ok(Stream { socket, wire, host: host_of(source.url()), collections: options.collections.clone() })
+    }
+}
+
+impl Stream {
+    /// The next frame. Of commits that touch no wanted collection only the cursor is told. A firehose's commit is told
+    /// whole if it touches one: its proof covers all of it.
+    ///
+    /// # Errors
+    /// The connection ended, or was silent for longer than any living one; or the server ends it with a reason. Connect
+    /// again, from the last cursor.
+    pub async fn next(&mut self) -> Result<Frame> {
+        let message = self.socket.next().await?;
+        let frame = match &self.wire {
+            Protocol::Jetstream(wire) => wire.decode(&message, &self.collections),
+            Protocol::Firehose => firehose::decode(message.bytes(), &self.collections),
+            Protocol::Tap => tap::decode(message.bytes(), &self.collections),
+        };
+        match frame {
+            Frame::Ended { name, message } => Err(Error::StreamRefused { host: self.host.clone(), name, message }),
+            frame => Ok(frame),
+        }
+    }
+
+    /// Tells a Tap server that the frame with this number is kept; others need no telling.
+    ///
+    /// # Errors
+    /// The connection ended: the server will send again what was not acknowledged.
+    pub async fn acknowledge(&mut self, number: u64) -> Result<()> {
+        match self.wire {
+            Protocol::Tap => self.socket.send(tap::acknowledgement(number)).await,
+            Protocol::Jetstream(_) | Protocol::Firehose => Ok(()),
+        }
+    }
+}
+
+/// `path` on the server of `url`, as a web address.
+fn endpoint(url: &Url, path: &str) -> Url {
+    let mut address = url.clone();
+    // The scheme was checked when the source was read; these are always allowed for one another.
+    let _ = address.set_scheme(if url.scheme() == "ws" { "http" } else { "https" });
+    address.set_path(path);
+    address.set_query(None);
+    address.set_fragment(None);
+    address
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Where to follow: the kind of server and its address, as one word.
+
+use std::{fmt, str::FromStr};
+
+use url::Url;
+
+/// A kind of server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A relay or a PDS: `com.atproto.sync.subscribeRepos`.
+    Firehose,
+    /// A Jetstream, of either version.
+    Jetstream,
+    /// A Tap, which has already checked what it sends and wants to hear that it arrived.
+    Tap,
+}
+
+impl Kind {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Firehose, "firehose"), (Self::Jetstream, "jetstream"), (Self::Tap, "tap")];
+
+    /// Its name, as it stands before the address.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// A server to follow, e.g. `jetstream:wss://jetstream.example.org`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    kind: Kind,
+    url: Url,
+}
+
+/// What is wrong with the name of a source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadSource {
+    /// No kind of server is named.
+    #[error("`{text}` names no kind of server; write firehose:wss://HOST, jetstream:wss://HOST or tap:ws://HOST")]
+    Kind {
+        /// What was given.
+        text: String,
+    },
+    /// What follows is no address.
+    #[error("`{text}` is no address of a stream: {why}")]
+    Address {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Source {
+    /// What kind of server it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+}
+
+impl FromStr for Source {
+    type Err = BadSource;
+
+    fn from_str(text: &str) -> Result<Self, BadSource> {
+        let kind = |name: &str| Kind::ALL.iter().find(|(_, n)| *n == name).map(|(kind, _)| *kind);
+        let (kind, address) = text
+            .split_once(':')
+            .and_then(|(name, address)| Some((kind(name)?, address)))
+            .ok_or_else(|| BadSource::Kind { text: text.to_owned() })?;
+        let bad = |why: String| BadSource::Address { text: text.to_owned(), why };
+        let url = Url::parse(address).map_err(|error| bad(error.to_string()))?;
+        if !matches!(url.scheme(), "ws" | "wss") {
+            return Err(bad("it begins with neither wss:// nor ws://".to_owned()));
+        }
+        if url.host_str().is_none_or(str::is_empty) {
+            return Err(bad("it names no host".to_owned()));
+        }
+        Ok(Self { kind, url })
+    }
+}
+
+impl fmt::Display for Source {
+    /// The name under which its cursor is kept.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind.name(), self.url.as_str().trim_end_matches('/'))
+    }
+}
