@@ -10,10 +10,11 @@
 use std::time::Duration;
 
 use onrecord_atproto::{
-    Client, Config, Error,
-    stream::{AccountStatus, Cursor, Event, Frame, Options, Source, Stream},
+    Action, Client, Config, Error,
+    stream::{AccountStatus, Commit, Cursor, Event, Frame, Options, Proof, Source, Stream},
 };
 use onrecord_lexicon::{Did, Nsid};
+use onrecord_repo::{Before, Claim, Link, PublicKey, Written, check_slice};
 use onrecord_testkit::{Account, Pds, PdsOptions, Streams};
 use serde_json::{Value, json};
 
@@ -58,8 +59,35 @@ fn options(cursor: Option<Cursor>) -> Options {
     Options { collections: vec![Nsid::parse(COLLECTION).unwrap()], cursor, ..Options::default() }
 }
 
+/// The real server's commits are what they say, and lead from the tree before.
+fn proven(commit: &Commit, proof: &Proof, key: &PublicKey) {
+    let written: Vec<(String, Option<Link>, Before)> = commit
+        .operations
+        .iter()
+        .map(|op| {
+            let before = match (&op.previous, op.action) {
+                (Some(cid), _) => Before::Record(Link::from(cid)),
+                (None, Action::Create) => Before::Nothing,
+                (None, _) => Before::Unsaid,
+            };
+            (format!("{}/{}", op.collection, op.rkey), op.cid.as_ref().map(Link::from), before)
+        })
+        .collect();
+    let writes: Vec<Written<'_>> =
+        written.iter().map(|(path, cid, before)| Written { path, cid: *cid, before: *before }).collect();
+    let claim = Claim {
+        did: &commit.did,
+        rev: &commit.rev,
+        commit: Link::from(&proof.commit),
+        prev_data: proof.prev_data.as_ref().map(Link::from),
+        writes: &writes,
+    };
+    let slice = check_slice(proof.blocks.clone(), &claim, key).unwrap();
+    assert!(writes.iter().filter_map(|w| w.cid).all(|cid| slice.record(&cid).is_some()));
+}
+
 /// What the stream tells of `did`, until it is told that the account is deactivated; in words.
-async fn told(stream: &mut Stream, did: &Did) -> (Vec<String>, Option<Cursor>) {
+async fn told(stream: &mut Stream, did: &Did, key: &PublicKey) -> (Vec<String>, Option<Cursor>) {
     let mut words = Vec::new();
     let mut last = None;
     loop {
@@ -78,6 +106,9 @@ async fn told(stream: &mut Stream, did: &Did) -> (Vec<String>, Option<Cursor>) {
         }
         match event {
             Some(Event::Commit(commit)) if commit.did == *did => {
+                if let Some(proof) = &commit.proof {
+                    proven(&commit, proof, key);
+                }
                 for operation in &commit.operations {
                     let text = operation.record.as_ref().map(|body| {
                         assert!(body.is(operation.cid.as_ref().unwrap()).unwrap(), "the record is what its CID names");
@@ -107,6 +138,8 @@ async fn pds_streams_tell_what_repositories_do() {
     let streams = Streams::start(&pds).await;
     let client = client(&pds);
     let account = pds.create_account("dana.test").await;
+    let key = client.resolve(account.did.as_str()).await.unwrap().signing_key.unwrap();
+    let key = PublicKey::parse(&key).unwrap();
     let socket = pds.url().replace("http://", "ws://");
     let source = |text: String| text.parse::<Source>().unwrap();
 
@@ -131,7 +164,7 @@ async fn pds_streams_tell_what_repositories_do() {
     let written = ["create one", "update two", "delete "];
     let mut cursors = Vec::new();
     for (n, stream) in connected.iter_mut().enumerate() {
-        let (words, cursor) = told(stream, &account.did).await;
+        let (words, cursor) = told(stream, &account.did, &key).await;
         let of_writes: Vec<&str> = words.iter().map(String::as_str).filter(|w| w.contains("te ")).collect();
         // A firehose has its records among the blocks.
         let expected: Vec<String> = written
@@ -142,7 +175,7 @@ async fn pds_streams_tell_what_repositories_do() {
         assert!(words.iter().any(|w| w == "is second-name.test"), "{n}: {words:?}");
         cursors.push(cursor.expect("a place to go on"));
     }
-    let (words, _) = told(&mut tap, &account.did).await;
+    let (words, _) = told(&mut tap, &account.did, &key).await;
     assert_eq!(words.iter().filter(|w| w.contains("te ")).collect::<Vec<_>>(), written, "{words:?}");
 
     // From its cursor on, a stream tells nothing twice but what stands at the very place.

@@ -26,6 +26,8 @@ mod fault;
 mod key;
 mod link;
 mod node;
+mod slice;
+mod tree;
 
 pub use car::{Car, MAX_BLOCK, MAX_BLOCKS, join};
 pub use check::{Checked, Counts, Expected, Gap, Record, check};
@@ -35,3 +37,5 @@ pub use fault::{Fault, Faults, Rule};
 pub use key::{PublicKey, SignatureError};
 pub use link::Link;
 pub use node::{common_prefix, layer};
+pub use slice::{Before, Claim, MAX_SLICE, Slice, SliceError, Written, check_slice};
+pub use tree::TreeError;

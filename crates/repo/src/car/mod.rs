@@ -9,7 +9,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, fs::File, io};
+use std::{borrow::Cow, collections::HashMap, fs::File, io, ops::Range};
 
 use onrecord_lexicon::data::Value;
 
@@ -168,6 +168,28 @@ impl<'a> Car<'a> {
 
     pub(crate) fn take_faults(&mut self) -> (Faults, Faults) {
         (std::mem::take(&mut self.faults), std::mem::take(&mut self.notices))
+    }
+
+    /// Where every block of a file in memory stands, each checked.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with the file, in words.
+    pub(crate) fn all_blocks(&mut self) -> Result<HashMap<Link, Range<usize>>, String> {
+        let mut blocks = HashMap::new();
+        let mut place = self.sections;
+        while let Some(section) = self.section(place).map_err(|error| error.to_string())? {
+            let Some(link) = section.link else { return Err(format!("byte {place}: a CID of no kind that is used")) };
+            if !link.is_of(self.source.at(section.data, section.len).map_err(|error| error.to_string())?) {
+                return Err(format!("the block {link} has another hash"));
+            }
+            let start = usize::try_from(section.data).map_err(|error| error.to_string())?;
+            blocks.insert(link, start..start + section.len);
+            place = section.next;
+        }
+        match self.faults.listed().first() {
+            Some(fault) => Err(fault.to_string()),
+            None => Ok(blocks),
+        }
     }
 
     fn header(&mut self) -> Result<(Vec<Link>, u64), String> {
