@@ -121,7 +121,7 @@ async fn told(stream: &mut Stream, did: &Did, key: &PublicKey) -> (Vec<String>, 
             Some(Event::Identity { did: of, handle }) if of == *did => {
                 words.push(format!("is {}", handle.map(|h| h.to_string()).unwrap_or_default()));
             }
-            Some(Event::Account { did: of, status }) if of == *did => {
+            Some(Event::Account { did: of, status, .. }) if of == *did => {
                 words.push(format!("{status:?}"));
                 if status == AccountStatus::Deactivated {
                     return (words, last);

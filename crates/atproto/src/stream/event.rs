@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use onrecord_lexicon::{
     Cid, Did, Handle, Nsid, Rkey, Tid,
     data::{DataError, Value},
@@ -76,6 +77,8 @@ pub enum Event {
         did: Did,
         /// How it stands now.
         status: AccountStatus,
+        /// When that was, as its own server says, if the stream tells.
+        at: Option<Timestamp>,
     },
 }
 

@@ -59,7 +59,8 @@ fn read(bytes: &[u8], wanted: &[Nsid]) -> Result<Frame, String> {
         }
         "#account" => {
             let Some(Value::Bool(active)) = body.get("active") else { return Err("an account of no status".into()) };
-            Event::Account { did: did(body, "did")?, status: AccountStatus::of(*active, text(body, "status")) }
+            let at = text(body, "time").and_then(|time| time.parse().ok());
+            Event::Account { did: did(body, "did")?, status: AccountStatus::of(*active, text(body, "status")), at }
         }
         _ => return Ok(Frame::Passed { cursor, acknowledge: None }),
     };

@@ -200,6 +200,8 @@ struct Account<'a> {
     active: bool,
     #[serde(borrow)]
     status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    time: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -322,7 +324,8 @@ fn identity(did: &str, identity: Option<&Identity<'_>>) -> Result<Event, String>
 fn account(did: &str, account: Option<&Account<'_>>) -> Result<Event, String> {
     let account = account.ok_or("an account event without its content")?;
     let status = AccountStatus::of(account.active, account.status.as_deref());
-    Ok(Event::Account { did: parse(did, Did::parse)?, status })
+    let at = account.time.as_deref().and_then(|time| time.parse().ok());
+    Ok(Event::Account { did: parse(did, Did::parse)?, status, at })
 }
 
 fn commit(did: &str, write: &Write<'_>) -> Result<Event, String> {

@@ -110,6 +110,6 @@ fn account(identity: &Identity<'_>) -> Result<Event, String> {
         AccountStatus::Active => {
             Event::Identity { did, handle: identity.handle.as_deref().and_then(|h| Handle::parse(h).ok()) }
         }
-        status => Event::Account { did, status },
+        status => Event::Account { did, status, at: None },
     })
 }

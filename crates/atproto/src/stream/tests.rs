@@ -68,7 +68,10 @@ fn both_versions_of_jetstream_tell_the_same_events() {
         ("commit", write("update")),
         ("commit", write("delete")),
         ("identity", json!({ "did": DID, "handle": "dana.example.com", "seq": 7, "time": "2026-11-30T10:00:00Z" })),
-        ("account", json!({ "active": false, "did": DID, "seq": 7, "status": "takendown" })),
+        (
+            "account",
+            json!({ "active": false, "did": DID, "seq": 7, "status": "takendown", "time": "2026-11-30T10:00:00Z" }),
+        ),
     ];
     for (kind, content) in cases {
         let (first, time) = event(decode_one(&one(kind, &content), &wanted()));
@@ -225,7 +228,7 @@ fn a_firehose_tells_accounts_and_ends_with_a_reason() {
     let body =
         json!({ "seq": 3, "did": DID, "time": "2026-11-30T10:00:00Z", "active": false, "status": "deactivated" });
     let (account, _) = event(firehose::decode(&frame("#account", &body), &[]));
-    assert!(matches!(account, Event::Account { status: AccountStatus::Deactivated, .. }));
+    assert!(matches!(account, Event::Account { status: AccountStatus::Deactivated, at: Some(_), .. }));
     let mut error = Value::from_json(&json!({ "op": -1 })).unwrap().to_dag_cbor();
     error.extend(Value::from_json(&json!({ "error": "FutureCursor", "message": "ahead" })).unwrap().to_dag_cbor());
     let ended = Frame::Ended { name: "FutureCursor".into(), message: "ahead".into() };
