@@ -78,7 +78,7 @@ impl Streams {
             format!("--plc={}", pds.plc_url),
             format!("--port={port}"),
         ];
-        let errors = pds._data.path().join(format!("streams-{port}.log"));
+        let errors = pds.data.path().join(format!("streams-{port}.log"));
         match Process::start::<Ready>(&args, &errors).await {
             Ok((process, ready)) => Self { url: format!("ws://127.0.0.1:{}", ready.port), _process: process },
             Err(why) => panic!("no streams: {why}"),
