@@ -70,6 +70,7 @@ fn postgres_does_what_the_contract_says() {
             one_holds_the_lease_and_the_former_cannot_write
             other_agents_records_are_found
             tiles_snapshots_are_conversations
+            a_common_word_is_found_newest_first
         }
     });
 }

@@ -119,7 +119,7 @@ impl Index for PostgresIndex {
     }
 
     fn search<'a>(&'a self, search: &'a Search, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Hit>> {
-        Box::pin(async move { search::search(&self.reader().await?, search, after, limit).await })
+        Box::pin(async move { search::search(&mut self.reader().await?, search, after, limit).await })
     }
 
     fn names(&self, of: NameOf, limit: u32) -> Answer<'_, Vec<Name>> {

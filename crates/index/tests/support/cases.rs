@@ -541,3 +541,39 @@ pub async fn tiles_snapshots_are_conversations(index: &dyn Index) {
     );
     assert_eq!((found(index, "pyrometric").await, found(index, "unheard").await), (1, 0));
 }
+
+pub async fn a_common_word_is_found_newest_first(index: &dyn Index) {
+    let turns = 4_500;
+    for n in [1, 2] {
+        let d = did(n);
+        let told = (0..turns / 2).map(|turn| {
+            message(
+                &d,
+                1,
+                10 + 2 * turn + n as u64,
+                90_000,
+                "user",
+                if turn % 2 == 0 { "clay" } else { "clay bricks" },
+                &none(),
+            )
+        });
+        apply(index, told.chain([session(&d, 1, 90_000, None)]).collect()).await;
+    }
+    let newest: Vec<_> = (0..turns).rev().map(|turn| rkey(11 + turn)).collect();
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    let search = Search { text: "clay".into(), ..Search::default() };
+    for _ in 0..20 {
+        let page = index.search(&search, cursor.as_ref(), 100).await.unwrap();
+        seen.extend(page.items.into_iter().map(|hit| hit.address.rkey));
+        cursor = page.cursor;
+    }
+    assert!(cursor.is_some());
+    assert_eq!(seen, newest[..2_000]);
+    // Those of a hidden account are passed over, however many there are.
+    apply(index, vec![Change::Account { did: did(2), status: AccountStatus::Takendown, at_ms: 1 }]).await;
+    for text in ["clay", "bricks"] {
+        let search = Search { text: text.into(), ..Search::default() };
+        let page = index.search(&search, None, 10).await.unwrap();
+        assert!(page.items.len() == 10 && page.items.iter().all(|hit| hit.address.did == did(1)), "{text}");
+    }
+}
