@@ -59,6 +59,8 @@ pub(super) async fn search(
     let mut items = Vec::new();
     let few = match &matching {
         Some(matching) => {
+            // The list and nothing else: a scan of the table looks cheap, as what it has to unpack is not counted.
+            tx.batch_execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off").await?;
             let sql = format!("SELECT r.time_key, r.did, r.collection, r.rkey FROM record r WHERE {filter} LIMIT $8");
             let cap = i64::try_from(FEW + 1).unwrap_or(i64::MAX);
             let rows = all(&tx, &sql, &[matching, &from, &until, &key, &did, &collection, &rkey, &cap]).await?;
@@ -68,6 +70,7 @@ pub(super) async fn search(
         }
         None => None,
     };
+    tx.batch_execute("SET LOCAL enable_indexscan = on").await?;
     if let Some(mut found) = few {
         found.sort_unstable_by(|a, b| b.cmp(a));
         let sql = format!(
