@@ -1,6 +1,7 @@
 //! Running every detector over one text.
 
 mod entropy;
+mod examples;
 mod keyword;
 mod keywords;
 mod known;
@@ -138,6 +139,7 @@ impl Engine {
         let mut new = Vec::new();
         let layer = Layer { bytes: part(text, from, to), depth: 0, kind: LayerKind::Text, seeks };
         self.look(layer, &|start, end| (from + start, from + end), &mut new);
+        new.retain(|hit| !self.is_example(hit, text));
         new.sort_by(|a, b| {
             let place = (a.start, a.end, a.told_apart()).cmp(&(b.start, b.end, b.told_apart()));
             place.then_with(|| self.rank(a.kind).cmp(&self.rank(b.kind)))
@@ -191,6 +193,13 @@ impl Engine {
             let kind = LayerKind::Decoded;
             self.look(Layer { bytes: plain, depth, kind, ..layer }, &|_, _| place(start, end), hits);
         });
+    }
+
+    /// Whether a rule of the program's found what a specification prints. The person's own are not asked.
+    fn is_example(&self, hit: &Hit, text: &[u8]) -> bool {
+        let value = hit.plain.as_deref().map_or(part(text, hit.start, hit.end), Vec::as_slice);
+        let tier = self.kind(hit.kind).map(|kind| kind.tier);
+        matches!(tier, Some(Tier::B | Tier::C | Tier::D | Tier::E)) && examples::is_printed(value)
     }
 
     /// Stricter and more specific first.

@@ -286,8 +286,8 @@ pub(crate) fn is_did(url: &[u8]) -> bool {
 }
 
 /// Words that stand in made-up URLs, where a password would.
-const EXAMPLE_PASSWORDS: [&str; 12] =
-    ["pass", "foo", "foobar", "bar", "baz", "qux", "quux", "word", "pw", "pwd", "auth", "passwd"];
+const EXAMPLE_PASSWORDS: [&str; 14] =
+    ["abc", "xyz", "pass", "foo", "foobar", "bar", "baz", "qux", "quux", "word", "pw", "pwd", "auth", "passwd"];
 
 /// Hosts of made-up URLs, by their first label; so are those of one letter.
 const EXAMPLE_HOSTS: [&str; 8] = ["foo", "bar", "baz", "example", "foodomain", "host", "hostname", "foobar"];

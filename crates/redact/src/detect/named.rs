@@ -1,6 +1,7 @@
 //! Tier D: secrets that a name or a sentence gives away.
 
 mod name;
+mod phrase;
 mod place;
 mod prose;
 mod value;
@@ -24,7 +25,7 @@ use crate::{
 };
 
 /// Changes with whatever decides what this tier finds.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// What all names that are looked at hold: in the cases people write, or without the first letter, whose case is then open;
 /// how many letters were left off; and where it must stand. No more than 64, which vector instructions find at once.
@@ -205,7 +206,7 @@ impl Named {
         }
     }
 
-    /// Appends the hits in `text`, in order.
+    /// Appends the hits in `text`, in no order.
     pub(crate) fn find(&self, text: &[u8], hits: &mut Vec<Hit>) {
         // Nothing before this is looked at again: names that were read, values that were taken.
         let mut done = 0;
@@ -229,11 +230,16 @@ impl Named {
                 hits.push(Hit::new(kind, start, end));
             }
         });
+        phrase::each(text, |start, end| hits.push(Hit::new(self.words, start, end)));
     }
 
     /// The password after `IDENTIFIED BY`.
     fn sql(&self, text: &[u8], end: usize) -> Option<(usize, (usize, usize))> {
         let quote = end + text.get(end..)?.iter().take(4).take_while(|b| **b == b' ').count();
+        // What a sentence has in back quotes is a name.
+        if text.get(quote) == Some(&b'`') {
+            return None;
+        }
         let (start, end) = place::quoted(text, quote)?;
         is_secret(part(text, start, end), Says::Password, Stands::Literal).then_some((self.password, (start, end)))
     }
@@ -248,6 +254,8 @@ impl Named {
     ) -> Option<(usize, (usize, usize))> {
         let name = identifier(text, start, end)?;
         let own = part(text, name.start, name.end);
+        // `-Dname=…`, as the virtual machine of Java is told.
+        let own = own.strip_prefix(b"-D").unwrap_or(own);
         let previous = previous_word(text, name.start);
         // A key or token without a word that says which is none.
         if stem == Stem::Ends && own.len() == end - start && own.len() == 3 && previous.is_empty() {
@@ -272,7 +280,7 @@ impl Named {
         {
             return Some((kind, (place.start, place.end)));
         }
-        let span = if says == Says::Maybe && stem == Stem::Begins {
+        let span = if matches!(says, Says::Maybe | Says::Whose) && stem == Stem::Begins {
             prose::login(text, name.end)
         } else if is_noun(own) {
             prose::after(text, name.end, says).or_else(|| prose::before(text, name.start, says))

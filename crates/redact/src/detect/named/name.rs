@@ -116,10 +116,17 @@ pub(super) fn says(name: &[u8], previous: &[u8]) -> Option<Says> {
         }
         says = Says::Maybe;
     }
-    if words.iter().any(|w| OTHER.has(w)) || (weak && words.iter().chain([qualifier]).any(|w| OTHER_WHEN_WEAK.has(w))) {
+    if words.iter().any(|w| OTHER.has(w))
+        || (weak && (words.iter().any(|w| OTHER_WHEN_WEAK.has(w)) || is_of_another(qualifier)))
+    {
         return None;
     }
     Some(says)
+}
+
+/// Whether the word before a weak name makes it one of something else; the word may be the type of what is declared.
+fn is_of_another(qualifier: &[u8]) -> bool {
+    qualifier != b"string" && (OTHER.has(qualifier) || OTHER_WHEN_WEAK.has(qualifier))
 }
 
 /// Whether a name is written as environment variables are.
@@ -142,7 +149,8 @@ fn noun(word: &[u8], before: &[u8], after: &[u8]) -> Option<Says> {
         b"pass" | b"pw" | b"clave" | b"dbpw" | b"userpw" | b"rootpw" => Says::MaybePassword,
         b"passe" if before == b"de" => Says::Password,
         b"secret" => Says::Secret,
-        b"dsn" | b"credential" | b"credentials" | b"creds" | b"bearer" | b"auth" => Says::Maybe,
+        b"credential" | b"credentials" | b"creds" => Says::Whose,
+        b"dsn" | b"bearer" | b"auth" => Says::Maybe,
         b"string" if before == b"connection" => Says::Maybe,
         b"pin" if !matches!(after, b"code") => Says::Pin,
         b"code" if before == b"pin" => Says::Pin,

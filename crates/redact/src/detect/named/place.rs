@@ -67,8 +67,15 @@ enum Separator {
 pub(super) fn assigned(text: &[u8], name: Name) -> Option<Place> {
     let (mut pos, quote) = close(text, name.end);
     let key_quoted = quote.is_some();
+    // `%NAME%=…`
+    if at(text, pos) == b'%' && name.start.checked_sub(1).map(|i| at(text, i)) == Some(b'%') {
+        pos += 1;
+    }
     let before_gap = pos;
     pos = skip(text, pos, GAP, is_blank);
+    if !key_quoted && at(text, pos) == b'\n' && begins_line(text, name) {
+        return below(text, pos);
+    }
     let (separator, after) = separator(text, name, pos, pos > before_gap, quote)?;
     let value = skip(text, after, GAP, is_blank);
     let place = value_at(text, name, value, separator);
@@ -162,6 +169,11 @@ fn value_at(text: &[u8], name: Name, pos: usize, separator: Separator) -> Option
     }
     if let Some((start, end)) = wrapped(text, pos) {
         return (separator != Separator::Space).then_some(Place { start, end, stands: Stands::Argument });
+    }
+    let inside = bracketed(text, pos).filter(|_| matches!(separator, Separator::Equals { .. } | Separator::Colon));
+    if let Some((start, end)) = inside {
+        let stands = if name.caps { Stands::Literal } else { Stands::Bare };
+        return Some(Place { start, end, stands });
     }
     let literal = match separator {
         Separator::Equals { tight } => {
@@ -277,6 +289,14 @@ fn wrapped(text: &[u8], pos: usize) -> Option<(usize, usize)> {
     is_quote(at(text, skip(text, open, 4, |b| b == b'\\'))).then(|| quoted(text, open))?
 }
 
+/// The inside of `[…]`, as logs and forms print a value: one word, and no link.
+fn bracketed(text: &[u8], pos: usize) -> Option<(usize, usize)> {
+    let start = pos + 1;
+    let end = skip(text, start, REACH, |b| b.is_ascii_graphic() && !is_quote(b) && !b"[](){},".contains(&b));
+    let closed = at(text, pos) == b'[' && at(text, end) == b']' && at(text, end + 1) != b'(';
+    (closed && end - start >= 8).then_some((start, end))
+}
+
 /// `password: &str = "…"`: the literal after the type at `pos`.
 fn typed(text: &[u8], pos: usize) -> Option<Place> {
     let end = skip(text, pos, 64, |b| {
@@ -351,7 +371,8 @@ fn is_flag(text: &[u8], name: Name) -> bool {
 fn is_command(text: &[u8], name: Name) -> bool {
     let before = part(text, name.start.saturating_sub(24), name.start);
     let line = before.iter().rposition(|b| *b == b'\n').map_or(before, |i| part(before, i + 1, before.len()));
-    // The marks of a quotation, a diff, a prompt.
+    // The marks of a quotation, a diff, a prompt, a tag.
+    let line = line.rsplit(|b| *b == b'>').next().unwrap_or_default();
     let marks = line.iter().take_while(|b| !b.is_ascii_alphanumeric()).count();
     let word = part(line, marks, line.len()).trim_ascii();
     // The flags of fish's `set`, wherever it stands.
@@ -360,8 +381,19 @@ fn is_command(text: &[u8], name: Name) -> bool {
     if before.ends_with(b"set") && last.starts_with(b"-") {
         return true;
     }
+    // In capitals it is no word of a sentence.
+    if last == b"ENV" || last == b"ARG" || last.ends_with("→ENV".as_bytes()) || last.ends_with("→ARG".as_bytes()) {
+        return true;
+    }
     [&b"ENV"[..], b"ARG", b"setx", b"set", b"SETX", b"config", b"requirepass"].contains(&word)
         || (word.is_empty() && part(text, name.start, name.end) == b"requirepass")
+}
+
+/// Nothing stands before the name on its line but white space and the mark of a quotation.
+fn begins_line(text: &[u8], name: Name) -> bool {
+    let before = part(text, name.start.saturating_sub(16), name.start);
+    let margin = before.iter().rev().take_while(|b| is_blank(**b) || **b == b'>').count();
+    before.len().checked_sub(margin + 1).map_or(before.len() == name.start, |i| before.get(i) == Some(&b'\n'))
 }
 
 /// `spring.datasource.password=…` from the beginning of a line: a file of properties.

@@ -54,12 +54,17 @@ pub(super) fn is_secret(value: &[u8], says: Says, stands: Stands) -> bool {
             is_machine_made(value, &shape, stands)
                 || is_made_up(value, &shape, stands)
                 || is_number(value, &shape)
+                || (stands == Stands::Bare && is_worded(value, &shape))
                 || (stands == Stands::Literal && is_plain_word(value, &shape))
         }
         Says::MaybePassword => is_machine_made(value, &shape, stands) || is_made_up(value, &shape, stands),
         Says::Secret => {
             is_machine_made(value, &shape, stands)
-                || (stands != Stands::Bare && shape.signs > 0 && is_made_up(value, &shape, stands))
+                || (shape.signs > 0
+                    && (stands != Stands::Bare || value.iter().any(|b| b"!@#$^".contains(b)))
+                    && is_made_up(value, &shape, stands))
+                || ((stands == Stands::Literal || stands == Stands::Bare && shape.digits > 2)
+                    && is_worded(value, &shape))
         }
         Says::Whose => is_random(value, &shape) || is_digest(value, &shape),
         Says::Maybe => is_random(value, &shape),
@@ -77,8 +82,8 @@ fn is_in_two_parts(value: &[u8]) -> bool {
 
 /// What values do not hold, but references, templates and code do.
 static MARKS: Marks = Marks::new(&[
-    "${", "{{", "}}", "$(", "%s", "%(", "{}", "#{", "***", "...", "…", "•", "█", "://", "()", "<%", "__", "/>", "={",
-    "=>", "->", "::", "&&", "||", "[]", "\\n",
+    "${", "{{", "}}", "$(", "%s", "%(", "{}", "#{", "***", "...", "…", "•", "█", "://", "()", "<%", "/>", "={", "=>",
+    "->", "::", "&&", "||", "[]", "\\n",
 ]);
 
 /// Names of where the value is, and code.
@@ -98,7 +103,7 @@ fn is_reference(value: &[u8]) -> bool {
         b'%' if value.len() > 2 && value.ends_with(b"%") => return true,
         _ => {}
     }
-    if MARKS.is_in(value) {
+    if MARKS.is_in(value) || value.starts_with(b"__") || (contains(value, b"__") && surprise(value) < 0) {
         return true;
     }
     const STARTS: [&[u8]; 24] = [
@@ -208,7 +213,10 @@ pub(super) fn is_machine_made(value: &[u8], shape: &Shape, stands: Stands) -> bo
                     || score >= 0
                     || (score >= -3 && shape.digits > 2 && shape.upper > 2 && value.len() >= 12))
         }
-        16.. => signs_few && entropy(value) > 2.8 && ((mixed && score >= -5) || score >= 4),
+        16.. => {
+            let long = value.len() >= 32 && shape.lower.min(shape.upper) > 4 && score >= 1;
+            signs_few && entropy(value) > 2.8 && ((mixed && score >= -5) || score >= 4 || long)
+        }
     };
     whole || has_random_part(value, stands)
 }
@@ -322,6 +330,25 @@ pub(super) fn is_made_up(value: &[u8], shape: &Shape, stands: Stands) -> bool {
                     && !is_type(value))
         }
     }
+}
+
+/// `Pepper9926`, `Pepper-pepper-633`: what people make up also where a machine should have made it.
+fn is_worded(value: &[u8], shape: &Shape) -> bool {
+    let digits = value.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let letters = part(value, 0, value.len() - digits);
+    (8..=32).contains(&value.len())
+        && value.first().is_some_and(u8::is_ascii_uppercase)
+        && (2..=4).contains(&digits)
+        && digits == shape.digits
+        && shape.signs + shape.foreign == 0
+        && shape.lower >= 4
+        && shape.separators <= 2
+        && !value.iter().any(|b| matches!(b, b'.' | b'/' | b':'))
+        && !is_type(value)
+        && letters
+            .split(|b| !b.is_ascii_alphabetic())
+            .filter(|word| !word.is_empty())
+            .all(|word| word.len() >= 4 && word.iter().skip(1).all(u8::is_ascii_lowercase) && !words::is_harmless(word))
 }
 
 /// `Summer-River-2024` and the like, no file and no version.
