@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The engine's version: it changes whenever the same rules may find something else.
-pub const ENGINE_VERSION: u32 = 2;
+pub const ENGINE_VERSION: u32 = 3;
 
 /// What a finding may be, whichever detector found it.
 #[derive(Debug, Clone)]

@@ -118,7 +118,8 @@ pub(crate) fn is_letters_at_random(value: &[u8]) -> bool {
         && value.iter().all(joins)
         && value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_lowercase)
-        && surprise(value) >= 6
+        // Chance says more the longer it is.
+        && surprise(value) >= if value.len() < 24 { 6 } else { 2 }
 }
 
 /// Whether it looks random: neither a name in a program, nor words, nor a version.

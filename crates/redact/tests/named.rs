@@ -441,6 +441,61 @@ fn randomness_that_is_explained_is_not_suggested() {
 }
 
 #[test]
+fn values_in_brackets_below_their_name_and_of_names_in_signs_are_found_whole() {
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c17);
+    for (before, after) in [
+        ("PASSPHRASE=[", "]"),
+        ("apiKey=[", "] loaded"),
+        ("%bearer_token%=", ""),
+        ("redis_password\n", "\n"),
+        ("> DB_PASSWORD\n", "\nok"),
+        ("12→ENV AUTH_SECRET ", "\n"),
+        ("<out>ENV session-secret ", "</out>"),
+        ("-Dprivate_key=", " -jar x"),
+        ("public const string db_pass = \"", "\";"),
+    ] {
+        for _ in 0..8 {
+            let value = dice.mixed(24);
+            let text = format!("{before}{value}{after}");
+            let (start, end) = (before.len(), before.len() + value.len());
+            let whole = |f: &Finding| f.tier <= Tier::D && (f.start, f.end) == (start, end);
+            assert!(findings(&text).iter().any(whole), "{text}");
+        }
+    }
+    // What stands in other brackets, and below a name that is not alone.
+    for text in [
+        "key=[a1b2c3, d4]",
+        "see [token](a1B2c3D4e5F6g7H8)",
+        "the password\nPr0gressiveEnhancement",
+        "identified by `a1B2c3D4`",
+    ] {
+        assert!(findings(text).iter().all(|f| f.tier > Tier::D), "{text}");
+    }
+}
+
+#[test]
+fn what_people_make_up_is_found_also_where_a_machine_should_have() {
+    for text in [
+        format!("API_KEY={}{}", "Pepper", 9926),
+        format!("--apiKey={}-{}", "Pepper-pepper", 633),
+        format!("the api key is `{}{}`", "Silver", 2295),
+        format!("consumer_secret={}{}!", "Copper", 88),
+        format!("heroku config:set redis_password={}{}", "Rocket", 4427),
+        format!("parolam {}{}!", "Nehir", 7012),
+    ] {
+        assert!(findings(&text).iter().any(|f| f.blocking && f.tier <= Tier::D), "{text}");
+    }
+    for text in [
+        "secret = Sha256",
+        "const API_KEY = \"Test1234\"",
+        "api_key: Uint128",
+        "public key sha256: q7Xw+2mZk/V4tB9rLc0yHs8JdGf1NpE6uQaT3oWi5Y=",
+    ] {
+        assert!(findings(text).iter().all(|f| f.tier > Tier::D), "{text}");
+    }
+}
+
+#[test]
 fn hostile_repetition_costs_linear_time() {
     let time = |text: &str| {
         let start = Instant::now();

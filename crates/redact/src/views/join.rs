@@ -157,7 +157,9 @@ fn glue(text: &[u8], at: usize) -> Option<Glue> {
     match part(text, at, at + 2) {
         // Nothing between two quotes, in a shell's word.
         [b'"', b'"'] | [b'\'', b'\''] => Some(Glue { end: at + 2, sure: true, lists: false }),
-        [b'"' | b'\'' | b'`', ..] => concatenation(text, at, limit),
+        // What a page shows as code may be a part of a token only.
+        [b'`', ..] => concatenation(text, at, limit).or_else(|| unsure(at + 1)),
+        [b'"' | b'\'', ..] => concatenation(text, at, limit),
         b"${" => empty_expression(text, at).map(|end| Glue { end, sure: true, lists: false }),
         b"**" => Some(Glue { end: at + 2, sure: true, lists: false }),
         [b'=', ..] => line_end(text, at + 1).and_then(|end| unsure(line_start(text, end))),

@@ -230,6 +230,7 @@ fn a_token_of_known_length_is_put_together_over_lines() {
         "abc_01234 │\n│ 56789 │",
         "abc_01234=\n56789",
         "abc_01**234567**89",
+        "abc_01`23456789`",
         "abc_01234\", \"56789\"]",
         "abc_01234\n| 56789 |",
         "abc_01234\n 12: 56789",
