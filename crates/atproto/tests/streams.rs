@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use onrecord_atproto::{
     Action, Client, Config, Error,
-    stream::{AccountStatus, Commit, Cursor, Event, Frame, Options, Proof, Source, Stream},
+    stream::{AccountStatus, Commit, Cursor, Event, Frame, Options, Pattern, Proof, Source, Stream},
 };
-use onrecord_lexicon::{Did, Nsid};
+use onrecord_lexicon::Did;
 use onrecord_repo::{Before, Claim, Link, PublicKey, Written, check_slice};
 use onrecord_testkit::{Account, Pds, PdsOptions, Streams};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ async fn live(pds: &Pds, account: &Account) {
 }
 
 fn options(cursor: Option<Cursor>) -> Options {
-    Options { collections: vec![Nsid::parse(COLLECTION).unwrap()], cursor, ..Options::default() }
+    Options { collections: vec![Pattern::parse(COLLECTION).unwrap()], cursor, ..Options::default() }
 }
 
 /// The real server's commits are what they say, and lead from the tree before.

@@ -10,6 +10,7 @@ mod check;
 mod decide;
 mod error;
 mod family;
+pub mod follow;
 mod index;
 mod lease;
 mod postgres;

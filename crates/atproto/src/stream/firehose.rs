@@ -8,7 +8,7 @@ use onrecord_lexicon::{
 use url::Url;
 
 use super::{
-    AccountStatus, Commit, Cursor, Event, Frame, Operation, Proof, endpoint,
+    AccountStatus, Commit, Cursor, Event, Frame, Operation, Pattern, Proof, endpoint,
     jetstream::{is_wanted, parse},
 };
 use crate::{Action, error::quote};
@@ -25,11 +25,11 @@ pub(super) fn address(url: &Url, cursor: Option<&Cursor>) -> Url {
     address
 }
 
-pub(super) fn decode(bytes: &[u8], wanted: &[Nsid]) -> Frame {
+pub(super) fn decode(bytes: &[u8], wanted: &[Pattern]) -> Frame {
     read(bytes, wanted).unwrap_or_else(|why| Frame::Unreadable { why, acknowledge: None })
 }
 
-fn read(bytes: &[u8], wanted: &[Nsid]) -> Result<Frame, String> {
+fn read(bytes: &[u8], wanted: &[Pattern]) -> Result<Frame, String> {
     let fault = |error: onrecord_lexicon::data::DataError| quote(&error.to_string());
     let (head, rest) = Value::split_dag_cbor(bytes).map_err(fault)?;
     let head = head.as_object().ok_or("a head that is no object")?;
@@ -68,7 +68,7 @@ fn read(bytes: &[u8], wanted: &[Nsid]) -> Result<Frame, String> {
 }
 
 /// A commit, or none where it touches nothing that is wanted.
-fn commit(body: &Object<'_>, wanted: &[Nsid]) -> Result<Option<Event>, String> {
+fn commit(body: &Object<'_>, wanted: &[Pattern]) -> Result<Option<Event>, String> {
     let did = did(body, "repo")?;
     let rev = tid(body, "rev")?.ok_or("a commit of no revision")?;
     // Commits too large to be told: the repository has to be fetched.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::{
-    AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Options, endpoint,
+    AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Options, Pattern, endpoint,
     socket::{Content, Socket},
 };
 use crate::{Action, Client, Error, Result};
@@ -112,7 +112,7 @@ fn address_two(url: &Url, options: &Options, dictionary: Option<u32>) -> Url {
 }
 
 impl Wire {
-    pub(super) fn decode(&self, message: &Content, wanted: &[Nsid]) -> Frame {
+    pub(super) fn decode(&self, message: &Content, wanted: &[Pattern]) -> Frame {
         let unpacked;
         let text = match message {
             Content::Text(text) => text.as_str(),
@@ -242,7 +242,7 @@ struct Two<'a> {
     message: Option<Cow<'a, str>>,
 }
 
-pub(super) fn decode_one(text: &str, wanted: &[Nsid]) -> Frame {
+pub(super) fn decode_one(text: &str, wanted: &[Pattern]) -> Frame {
     let frame: One<'_> = match serde_json::from_str(text) {
         Ok(frame) => frame,
         Err(error) => return unreadable(error.to_string()),
@@ -262,7 +262,7 @@ pub(super) fn decode_one(text: &str, wanted: &[Nsid]) -> Frame {
     finish(event, cursor)
 }
 
-pub(super) fn decode_two(text: &str, wanted: &[Nsid]) -> Frame {
+pub(super) fn decode_two(text: &str, wanted: &[Pattern]) -> Frame {
     let read = |text| serde_json::from_str::<Envelope<'_>>(text).map_err(|error| error.to_string());
     let envelope = match read(text) {
         Ok(envelope) => envelope,
@@ -307,8 +307,8 @@ fn finish(event: Result<Event, String>, cursor: Option<Cursor>) -> Frame {
     }
 }
 
-pub(super) fn is_wanted(wanted: &[Nsid], collection: &str) -> bool {
-    wanted.is_empty() || wanted.iter().any(|nsid| nsid.as_str() == collection)
+pub(super) fn is_wanted(wanted: &[Pattern], collection: &str) -> bool {
+    wanted.is_empty() || wanted.iter().any(|pattern| pattern.matches(collection))
 }
 
 pub(super) fn parse<T, E: std::fmt::Display>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {

@@ -14,9 +14,8 @@ mod source;
 mod tap;
 
 pub use event::{AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Proof};
-pub use source::{BadSource, Kind, Source};
+pub use source::{BadSource, Kind, Pattern, Source};
 
-use onrecord_lexicon::Nsid;
 use url::Url;
 
 use self::{jetstream::Wire, socket::Socket};
@@ -27,7 +26,7 @@ use crate::{Client, Error, Result, http::host_of};
 pub struct Options {
     /// The collections wanted; none means all. Firehoses and Tap send what they have, whatever is wanted: see
     /// [`Stream::next`].
-    pub collections: Vec<Nsid>,
+    pub collections: Vec<Pattern>,
     /// Where to go on.
     pub cursor: Option<Cursor>,
     /// The dictionary of Jetstream's first version, if frames are to come compressed from such a server. Later versions
@@ -43,7 +42,7 @@ pub struct Stream {
     wire: Protocol,
     host: String,
     /// Those that are wanted; none means all.
-    collections: Vec<Nsid>,
+    collections: Vec<Pattern>,
 }
 
 enum Protocol {

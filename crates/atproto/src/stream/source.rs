@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use onrecord_lexicon::{Nsid, syntax::SyntaxError};
 use url::Url;
 
 /// A kind of server.
@@ -31,6 +32,37 @@ impl Kind {
 pub struct Source {
     kind: Kind,
     url: Url,
+}
+
+/// A collection, or all whose names begin alike: `a.b.c`, `a.b.*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// It is neither a collection nor the beginning of one and `.*`.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        // With any last part it is a name.
+        Nsid::parse(&text.strip_suffix(".*").map_or_else(|| text.to_owned(), |start| format!("{start}.any")))?;
+        Ok(Self(text.to_owned()))
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a collection is meant by it.
+    #[must_use]
+    pub fn matches(&self, collection: &str) -> bool {
+        match self.0.strip_suffix('*') {
+            Some(start) => collection.starts_with(start),
+            None => collection == self.0,
+        }
+    }
 }
 
 /// What is wrong with the name of a source.

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use onrecord_lexicon::{Did, Handle, Nsid, Tid};
+use onrecord_lexicon::{Did, Handle, Tid};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use url::Url;
 
 use super::{
-    AccountStatus, Commit, Event, Frame, endpoint,
+    AccountStatus, Commit, Event, Frame, Pattern, endpoint,
     jetstream::{is_wanted, operation, parse},
 };
 
@@ -65,7 +65,7 @@ struct Identity<'a> {
 
 /// An identity message tells two things at once, handle and status: it is told as the account's status where that is not
 /// active, and else as an identity, which makes the account active again.
-pub(super) fn decode(bytes: &[u8], wanted: &[Nsid]) -> Frame {
+pub(super) fn decode(bytes: &[u8], wanted: &[Pattern]) -> Frame {
     let message: Message<'_> = match serde_json::from_slice(bytes) {
         Ok(message) => message,
         Err(error) => return Frame::Unreadable { why: error.to_string(), acknowledge: number(bytes) },

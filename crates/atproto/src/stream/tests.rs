@@ -1,9 +1,6 @@
 //! Frames as the servers' published formats have them, and as hostile ones may.
 
-use onrecord_lexicon::{
-    Nsid,
-    data::{Value, cid_of},
-};
+use onrecord_lexicon::data::{Value, cid_of};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -17,8 +14,8 @@ const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
 const REV: &str = "3l3qo2vutsw2b";
 const MESSAGE: &str = "click.aligned.chat.message";
 
-fn wanted() -> Vec<Nsid> {
-    vec![Nsid::parse(MESSAGE).unwrap()]
+fn wanted() -> Vec<Pattern> {
+    vec![Pattern::parse(MESSAGE).unwrap()]
 }
 
 fn cid() -> String {
@@ -108,7 +105,7 @@ fn a_record_is_what_its_cid_names_or_it_is_not() {
 
 #[test]
 fn what_is_not_wanted_moves_the_cursor_on() {
-    let wanted = [Nsid::parse("click.aligned.chat.session").unwrap()];
+    let wanted = [Pattern::parse("click.aligned.chat.session").unwrap()];
     let passed = Frame::Passed { cursor: Some(Cursor::Sequence(42)), acknowledge: None };
     assert_eq!(decode_two(&two("commit", write("create")), &wanted), passed);
     // Kinds to come, too.
@@ -241,6 +238,18 @@ fn an_operation_must_fit_its_cid() {
         let mut body = commit_body(&format!("{MESSAGE}/a"));
         body["ops"] = json!([{ "action": action, "path": format!("{MESSAGE}/a"), "cid": link }]);
         assert!(is_unreadable(&firehose::decode(&frame("#commit", &body), &wanted())), "{action}");
+    }
+}
+
+#[test]
+fn a_pattern_is_a_collection_or_the_beginning_of_some() {
+    let all = Pattern::parse("stream.thought.*").unwrap();
+    assert!(all.matches("stream.thought.blip") && all.matches("stream.thought.tool.call"));
+    assert!(!all.matches("stream.thoughts") && !all.matches("stream.thought"));
+    let one = Pattern::parse(MESSAGE).unwrap();
+    assert!(one.matches(MESSAGE) && !one.matches("click.aligned.chat.messages"));
+    for text in ["", "*", ".*", "one", "a.b.c*"] {
+        assert!(Pattern::parse(text).is_err(), "{text}");
     }
 }
 

@@ -1,0 +1,321 @@
+//! Following the network: streams become batches, and what streams cannot tell is fetched.
+//!
+//! One follower reads one source. What it read is in the index together with the place in the stream, so that whoever ends
+//! it, at any moment, loses nothing: the next one goes on from there, and what comes twice is no news. Of several followers
+//! of one source one holds the lease.
+
+mod believe;
+mod errands;
+mod repository;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use onrecord_atproto::{
+    Client,
+    stream::{self, Event, Frame, Kind, Options, Pattern, Source, Stream},
+};
+use onrecord_lexicon::Did;
+
+use self::errands::Errands;
+use crate::{AccountStatus, Applied, Batch, Change, Error, Fence, Index, Result, SourceCursor, Trust, admit};
+pub use repository::{Fetched, fetch};
+
+/// The collections that are asked for: all that the index keeps.
+pub const WANTED: [&str; 13] = [
+    "click.aligned.chat.session",
+    "click.aligned.chat.message",
+    crate::MEMBER,
+    "run.tiles.chat.sessionSnapshot",
+    "run.tiles.session",
+    "network.sharedcomputer.chat.message",
+    crate::SCHEMA,
+    crate::PROFILE,
+    crate::AUTONOMY,
+    "chat.atagents.agent.message",
+    "at.ellich.agent.message",
+    "network.comind.*",
+    "stream.thought.*",
+];
+
+/// Most changes of a batch.
+const BATCH: usize = 500;
+/// A batch that is not full is written when nothing came for so long.
+const LULL: Duration = Duration::from_millis(100);
+/// ... and in any case after so long.
+const LONGEST: Duration = Duration::from_secs(1);
+/// How long to wait before connecting again, at first and at most.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// How often another process's lease is asked for.
+const LEASE_WAIT: Duration = Duration::from_secs(2);
+
+/// What happens to a follower, for whoever watches.
+#[derive(Debug)]
+pub enum Progress {
+    /// Another process follows this source; this one waits.
+    Waiting,
+    /// The stream begins.
+    Connected,
+    /// The stream ended, and is asked for again.
+    Lost {
+        /// Why.
+        why: String,
+        /// When it is asked for again.
+        again_in: Duration,
+    },
+    /// A batch was written.
+    Applied(Applied),
+    /// The server said something about its stream, e.g. that something may be missed.
+    Notice {
+        /// Its name.
+        name: String,
+        /// The server's words.
+        message: String,
+    },
+    /// A frame that is none.
+    Unreadable {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What the stream said of a repository is not so, or cannot be checked; it is fetched from its own server instead.
+    NotBelieved {
+        /// Whose.
+        did: Did,
+        /// Why.
+        why: String,
+    },
+    /// A repository was fetched whole.
+    Fetched(Fetched),
+    /// A repository or an account could not be looked up; the next time it is heard of is the next time it is tried.
+    FetchFailed {
+        /// Whose.
+        did: Did,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Follows one source.
+pub struct Follower {
+    /// Where to.
+    pub index: Arc<dyn Index>,
+    /// How the network is reached.
+    pub client: Client,
+    /// What to follow.
+    pub source: Source,
+    /// The dictionary of a Jetstream of the first version, where frames are to come compressed.
+    pub dictionary: Option<Vec<u8>>,
+    /// The password of a Tap.
+    pub password: Option<onrecord_atproto::Secret>,
+    /// Who is told.
+    pub on_progress: Arc<dyn Fn(Progress) + Send + Sync>,
+}
+
+impl Follower {
+    /// Follows until it is dropped. A stream that ends is asked for again, ever later; another process that holds the lease
+    /// is waited for.
+    ///
+    /// # Errors
+    /// The index cannot be read or written.
+    pub async fn run(&self) -> Result<std::convert::Infallible> {
+        let name = self.source.to_string();
+        loop {
+            let Some(lease) = self.index.lease(&name).await? else {
+                self.tell(Progress::Waiting);
+                tokio::time::sleep(LEASE_WAIT).await;
+                continue;
+            };
+            match self.follow(&name, &lease.fence()).await {
+                // Another took over while this process stood still: wait in line.
+                Err(Error::Fenced) => {}
+                Err(error) => return Err(error),
+                Ok(never) => match never {},
+            }
+        }
+    }
+
+    async fn follow(&self, name: &str, fence: &Fence) -> Result<std::convert::Infallible> {
+        let mut wait = FIRST_WAIT;
+        loop {
+            let options = self.options(name).await?;
+            let why = match self.client.follow(&self.source, &options).await {
+                Ok(mut stream) => {
+                    self.tell(Progress::Connected);
+                    let began = Instant::now();
+                    let error = self.read(&mut stream, name, fence).await?;
+                    if began.elapsed() > LONGEST_WAIT {
+                        wait = FIRST_WAIT;
+                    }
+                    error
+                }
+                Err(error) => error,
+            };
+            // Not all at the same moment.
+            let again_in = wait.mul_f64(0.5 + fraction());
+            self.tell(Progress::Lost { why: why.to_string(), again_in });
+            tokio::time::sleep(again_in).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    async fn options(&self, name: &str) -> Result<Options> {
+        let kept = self.index.cursor(name).await?.and_then(|kept| kept.cursor.parse().ok());
+        Ok(Options {
+            collections: WANTED.iter().filter_map(|name| Pattern::parse(name).ok()).collect(),
+            cursor: kept.map(stream::Cursor::from_number),
+            dictionary: self.dictionary.clone(),
+            password: self.password.clone(),
+        })
+    }
+
+    /// Reads the stream until it ends, and says why it did.
+    async fn read(&self, stream: &mut Stream, name: &str, fence: &Fence) -> Result<onrecord_atproto::Error> {
+        let mut pending = Pending::default();
+        let mut errands = Errands::new(self, fence);
+        loop {
+            let ended = tokio::select! {
+                frame = stream.next() => match frame {
+                    Ok(frame) => { self.take(frame, &mut pending, &mut errands).await; None }
+                    Err(error) => Some(error),
+                },
+                () = errands.next() => continue,
+                () = tokio::time::sleep(LULL), if !pending.is_empty() => { pending.is_due = true; None }
+            };
+            if pending.is_due() || ended.is_some() {
+                let numbers = self.write(&mut pending, &mut errands, name, fence).await?;
+                for number in numbers.into_iter().filter(|_| ended.is_none()) {
+                    if let Err(error) = stream.acknowledge(number).await {
+                        return Ok(error);
+                    }
+                }
+            }
+            if let Some(error) = ended {
+                return Ok(error);
+            }
+        }
+    }
+
+    /// What a frame says, among what is to be written.
+    async fn take(&self, frame: Frame, pending: &mut Pending, errands: &mut Errands<'_>) {
+        match frame {
+            Frame::Event { event, cursor, acknowledge } => {
+                pending.passed(cursor, acknowledge);
+                match event {
+                    Event::Commit(commit) => self.commit(commit, pending, errands).await,
+                    Event::Sync { did, .. } => errands.fetch(did),
+                    Event::Identity { did, .. } => {
+                        // A Tap says by it that the account is active, too.
+                        if self.source.kind() == Kind::Tap {
+                            let at_ms = Timestamp::now().as_millisecond();
+                            pending.change(Change::Account { did: did.clone(), status: AccountStatus::Active, at_ms });
+                        }
+                        pending.to_resolve.push(did);
+                    }
+                    Event::Account { did, status, at } => {
+                        let at_ms = at.unwrap_or_else(Timestamp::now).as_millisecond();
+                        pending.change(Change::Account { did, status: status_of(status), at_ms });
+                    }
+                }
+            }
+            Frame::Passed { cursor, acknowledge } => pending.passed(cursor, acknowledge),
+            Frame::Notice { name, message } => self.tell(Progress::Notice { name, message }),
+            Frame::Unreadable { why, acknowledge } => {
+                pending.passed(None, acknowledge);
+                self.tell(Progress::Unreadable { why });
+            }
+            // The stream makes an error of it.
+            Frame::Ended { .. } => {}
+        }
+    }
+
+    async fn commit(&self, commit: stream::Commit, pending: &mut Pending, errands: &mut Errands<'_>) {
+        match believe::writes(&self.client, &commit).await {
+            Ok(changes) => {
+                changes.into_iter().for_each(|change| pending.change(change));
+                if errands.is_new(&commit.did) {
+                    pending.to_resolve.push(commit.did);
+                }
+            }
+            Err(why) => {
+                self.tell(Progress::NotBelieved { did: commit.did.clone(), why });
+                errands.fetch(commit.did);
+            }
+        }
+    }
+
+    /// Writes what is pending, and gives the numbers that may be acknowledged then.
+    async fn write(
+        &self,
+        pending: &mut Pending,
+        errands: &mut Errands<'_>,
+        name: &str,
+        fence: &Fence,
+    ) -> Result<Vec<u64>> {
+        let Pending { changes, cursor, numbers, to_resolve, .. } = std::mem::take(pending);
+        let cursor = cursor.map(|c| SourceCursor { source: name.to_owned(), cursor: c.number().to_string() });
+        let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
+        // Of a firehose every block was held against its CID.
+        let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
+        let applied = self.index.apply(admit(batch, trust, Timestamp::now())).await?;
+        self.tell(Progress::Applied(applied));
+        to_resolve.into_iter().for_each(|did| errands.resolve(did));
+        Ok(numbers)
+    }
+
+    fn tell(&self, progress: Progress) {
+        (self.on_progress)(progress);
+    }
+}
+
+/// What was read and not written yet.
+#[derive(Default)]
+struct Pending {
+    changes: Vec<Change>,
+    cursor: Option<stream::Cursor>,
+    numbers: Vec<u64>,
+    to_resolve: Vec<Did>,
+    frames: usize,
+    since: Option<Instant>,
+    is_due: bool,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.frames == 0
+    }
+
+    fn is_due(&self) -> bool {
+        self.is_due || self.changes.len() >= BATCH || self.since.is_some_and(|since| since.elapsed() > LONGEST)
+    }
+
+    fn passed(&mut self, cursor: Option<stream::Cursor>, number: Option<u64>) {
+        self.frames += 1;
+        self.since.get_or_insert_with(Instant::now);
+        self.cursor = cursor.or(self.cursor);
+        self.numbers.extend(number);
+    }
+
+    fn change(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+}
+
+fn status_of(status: stream::AccountStatus) -> AccountStatus {
+    match status {
+        stream::AccountStatus::Active => AccountStatus::Active,
+        stream::AccountStatus::Deactivated => AccountStatus::Deactivated,
+        stream::AccountStatus::Deleted => AccountStatus::Deleted,
+        stream::AccountStatus::TakenDown => AccountStatus::Takendown,
+        // Whatever the reason: it is not to be shown, and may come back.
+        stream::AccountStatus::Suspended | stream::AccountStatus::Inactive => AccountStatus::Suspended,
+    }
+}
+
+/// Between 0 and 1, another one each time.
+fn fraction() -> f64 {
+    f64::from(Timestamp::now().subsec_nanosecond().unsigned_abs() % 1_000) / 1_000.0
+}
