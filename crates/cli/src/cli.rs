@@ -435,6 +435,15 @@ pub struct Serve {
     /// A replica of the PostgreSQL of --db, which answers the reads
     #[arg(long, value_name = "URL", requires = "db")]
     pub read_db: Option<String>,
+    /// Keep what a server tells in the index: firehose:wss://HOST, jetstream:wss://HOST or tap:ws://HOST; may be repeated
+    #[arg(long, value_name = "SOURCE")]
+    pub follow: Vec<onrecord_atproto::stream::Source>,
+    /// Fetch this repository whole into the index, by DID or handle; may be repeated
+    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
+    pub repo: Vec<String>,
+    /// The dictionary of a Jetstream of the first version, for compressed frames; later ones give their own
+    #[arg(long, value_name = "FILE", requires = "follow")]
+    pub dictionary: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -117,7 +117,6 @@ fn start(index: &Arc<dyn Index>, client: &Client, source: &str) -> Running {
         client: client.clone(),
         source: source.parse().unwrap(),
         dictionary: None,
-        password: None,
         on_progress: Arc::new(move |progress: Progress| {
             if !matches!(progress, Progress::Applied(_)) {
                 tell.lock().unwrap().push(format!("{progress:?}"));

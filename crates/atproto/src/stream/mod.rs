@@ -32,8 +32,6 @@ pub struct Options {
     /// The dictionary of Jetstream's first version, if frames are to come compressed from such a server. Later versions
     /// give their own.
     pub dictionary: Option<Vec<u8>>,
-    /// The password of a Tap server, if it asks for one.
-    pub password: Option<crate::Secret>,
 }
 
 /// A connection that yields frames.
@@ -68,7 +66,7 @@ impl Client {
             }
             Kind::Tap => {
                 let url = tap::address(source.url());
-                (Socket::connect(self, &url, None, options.password.as_ref()).await?, Protocol::Tap)
+                (Socket::connect(self, &url, None, source.password()).await?, Protocol::Tap)
             }
         };
         Ok(Stream { socket, wire, host: host_of(source.url()), collections: options.collections.clone() })

@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 use onrecord_lexicon::{Nsid, syntax::SyntaxError};
 use url::Url;
 
+use crate::Secret;
+
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -27,11 +29,13 @@ impl Kind {
     }
 }
 
-/// A server to follow, e.g. `jetstream:wss://jetstream.example.org`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A server to follow, e.g. `jetstream:wss://jetstream.example.org`. A Tap's password stands in its address, as in
+/// `tap:ws://admin:PASSWORD@localhost:2480`, and is shown nowhere.
+#[derive(Debug, Clone)]
 pub struct Source {
     kind: Kind,
     url: Url,
+    password: Option<Secret>,
 }
 
 /// A collection, or all whose names begin alike: `a.b.c`, `a.b.*`.
@@ -91,10 +95,15 @@ impl Source {
         self.kind
     }
 
-    /// Its address.
+    /// Its address, without a password.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// The password that its server asks for.
+    pub(super) fn password(&self) -> Option<&Secret> {
+        self.password.as_ref()
     }
 }
 
@@ -107,15 +116,29 @@ impl FromStr for Source {
             .split_once(':')
             .and_then(|(name, address)| Some((kind(name)?, address)))
             .ok_or_else(|| BadSource::Kind { text: text.to_owned() })?;
-        let bad = |why: String| BadSource::Address { text: text.to_owned(), why };
-        let url = Url::parse(address).map_err(|error| bad(error.to_string()))?;
+        // The address may hold a password.
+        let shown = |address: &str| match address.rsplit_once('@') {
+            Some((_, host)) => format!("{}:…@{host}", kind.name()),
+            None => text.to_owned(),
+        };
+        let bad = |why: String| BadSource::Address { text: shown(address), why };
+        let mut url = Url::parse(address).map_err(|error| bad(error.to_string()))?;
         if !matches!(url.scheme(), "ws" | "wss") {
             return Err(bad("it begins with neither wss:// nor ws://".to_owned()));
         }
         if url.host_str().is_none_or(str::is_empty) {
             return Err(bad("it names no host".to_owned()));
         }
-        Ok(Self { kind, url })
+        let password = url.password().map(|password| {
+            Secret::new(percent_encoding::percent_decode_str(password).decode_utf8_lossy())
+        });
+        if url.username() != "" && kind != Kind::Tap {
+            return Err(bad("only a Tap asks for a password".to_owned()));
+        }
+        // A web address takes both away.
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+        Ok(Self { kind, url, password })
     }
 }
 

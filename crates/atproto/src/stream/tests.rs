@@ -260,6 +260,11 @@ fn a_source_is_a_kind_and_an_address() {
         (source.kind(), source.to_string().as_str()),
         (Kind::Jetstream, "jetstream:wss://jetstream.example.org")
     );
+    let tap: Source = "tap:ws://admin:pass%21word@localhost:2480".parse().unwrap();
+    assert_eq!((tap.to_string().as_str(), tap.password().unwrap().expose()), ("tap:ws://localhost:2480", "pass!word"));
+    assert!(!format!("{tap:?}").contains("word"));
+    let refused = "firehose:wss://admin:word@relay.example.org".parse::<Source>().unwrap_err();
+    assert!(!refused.to_string().contains("word"), "{refused}");
     for text in ["wss://relay.example.org", "relay:wss://relay.example.org", "firehose:", ""] {
         assert!(text.parse::<Source>().is_err(), "{text}");
     }

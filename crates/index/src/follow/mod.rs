@@ -109,8 +109,6 @@ pub struct Follower {
     pub source: Source,
     /// The dictionary of a Jetstream of the first version, where frames are to come compressed.
     pub dictionary: Option<Vec<u8>>,
-    /// The password of a Tap.
-    pub password: Option<onrecord_atproto::Secret>,
     /// Who is told.
     pub on_progress: Arc<dyn Fn(Progress) + Send + Sync>,
 }
@@ -168,7 +166,6 @@ impl Follower {
             collections: WANTED.iter().filter_map(|name| Pattern::parse(name).ok()).collect(),
             cursor: kept.map(stream::Cursor::from_number),
             dictionary: self.dictionary.clone(),
-            password: self.password.clone(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! `onrecord serve`: the reading pages of what is on record from this machine, and of what the index has.
 
+mod follow;
 mod public;
 
 use std::{
@@ -25,11 +26,16 @@ use crate::{
     terminal,
 };
 
+use follow::Following;
 use public::Public;
 
 pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
     let workspace = Arc::new(Mutex::new(config::open_workspace()?));
     let public = open_index(args).await?;
+    let mut following = match &public {
+        Some(public) => Some(Following::start(args, &public.index, out.quiet)?),
+        None => None,
+    };
     let listener = TcpListener::bind(args.listen)
         .await
         .map_err(|source| Error::Listen { address: args.listen.to_string(), source })?;
@@ -44,7 +50,16 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         out.note(format!("Serving what is on record from this machine{more}. Ctrl-C ends it."));
     }
     let app = router(site(&workspace, public, address.ip().is_loopback()));
-    axum::serve(listener, app).with_graceful_shutdown(terminal::ended()).await?;
+    let failed = async {
+        match &mut following {
+            Some(following) => following.failed().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ended = axum::serve(listener, app).with_graceful_shutdown(terminal::ended()) => ended?,
+        error = failed => return Err(error),
+    }
     Ok(0)
 }
 
@@ -52,7 +67,8 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
 async fn open_index(args: &Serve) -> Result<Option<Public>> {
     let asked = config::index_address(args.db.db.as_deref())?;
     // Nobody who only serves what is theirs needs an index made.
-    if args.db.db.is_none() && !asked.contains("://") && !Path::new(&asked).exists() {
+    let fills = !args.follow.is_empty() || !args.repo.is_empty();
+    if !fills && args.db.db.is_none() && !asked.contains("://") && !Path::new(&asked).exists() {
         return Ok(None);
     }
     let index = onrecord_index::open(&asked, args.read_db.as_deref()).await?;
