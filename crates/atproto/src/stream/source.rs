@@ -129,9 +129,9 @@ impl FromStr for Source {
         if url.host_str().is_none_or(str::is_empty) {
             return Err(bad("it names no host".to_owned()));
         }
-        let password = url.password().map(|password| {
-            Secret::new(percent_encoding::percent_decode_str(password).decode_utf8_lossy())
-        });
+        let password = url
+            .password()
+            .map(|password| Secret::new(percent_encoding::percent_decode_str(password).decode_utf8_lossy()));
         if url.username() != "" && kind != Kind::Tap {
             return Err(bad("only a Tap asks for a password".to_owned()));
         }

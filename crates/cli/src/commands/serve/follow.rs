@@ -31,9 +31,10 @@ impl Following {
             return Ok(Self(work));
         }
         let client = config::client()?;
-        let dictionary = args.dictionary.as_ref().map(|path| {
-            fs::read(path).map_err(|source| Error::File { path: path.clone(), source })
-        });
+        let dictionary = args
+            .dictionary
+            .as_ref()
+            .map(|path| fs::read(path).map_err(|source| Error::File { path: path.clone(), source }));
         let dictionary = dictionary.transpose()?;
         for source in &args.follow {
             let follower = Follower {
