@@ -112,16 +112,16 @@ impl FromStr for Source {
 
     fn from_str(text: &str) -> Result<Self, BadSource> {
         let kind = |name: &str| Kind::ALL.iter().find(|(_, n)| *n == name).map(|(kind, _)| *kind);
+        // The address may hold a password.
+        let shown = || match text.rsplit_once('@') {
+            Some((before, host)) => format!("{}:…@{host}", before.split(':').next().unwrap_or_default()),
+            None => text.to_owned(),
+        };
         let (kind, address) = text
             .split_once(':')
             .and_then(|(name, address)| Some((kind(name)?, address)))
-            .ok_or_else(|| BadSource::Kind { text: text.to_owned() })?;
-        // The address may hold a password.
-        let shown = |address: &str| match address.rsplit_once('@') {
-            Some((_, host)) => format!("{}:…@{host}", kind.name()),
-            None => text.to_owned(),
-        };
-        let bad = |why: String| BadSource::Address { text: shown(address), why };
+            .ok_or_else(|| BadSource::Kind { text: shown() })?;
+        let bad = |why: String| BadSource::Address { text: shown(), why };
         let mut url = Url::parse(address).map_err(|error| bad(error.to_string()))?;
         if !matches!(url.scheme(), "ws" | "wss") {
             return Err(bad("it begins with neither wss:// nor ws://".to_owned()));
