@@ -16,60 +16,65 @@ const SHORTEST: usize = FEWEST * 4 - 1;
 /// A sentence of twelve words has an article or a preposition, which the list has not. Words in the order of the alphabet
 /// are a list of words, and those that repeat are an example.
 pub(super) fn each(text: &[u8], mut each: impl FnMut(usize, usize)) {
-    let mut start = 0;
-    // A byte that no phrase has rules out every phrase across it: most text is passed in great steps.
-    while let Some(window) = text.get(start..start + SHORTEST) {
-        if let Some(other) = window.iter().rposition(|b| !stands_in_phrase(*b)) {
-            start += other + 1;
+    // No phrase begins before this.
+    let mut at = 0;
+    // Whatever phrase begins next, if it begins before `probe`, holds that byte: no other is looked at first.
+    while let Some(byte) = text.get(at + SHORTEST - 1) {
+        let probe = at + SHORTEST - 1;
+        let within = if is_gap(*byte) { probe - 1 } else { probe };
+        let Some((mut start, mut end)) = word_around(text, within) else {
+            at = probe + 1;
             continue;
+        };
+        let mut count = 1;
+        while let Some(before) = start.checked_sub(2).filter(|i| *i >= at && gap_at(text, i + 1))
+            && let Some((first, _)) = word_around(text, before)
+        {
+            start = first;
+            count += 1;
         }
-        let rest = text.get(start + SHORTEST..).unwrap_or_default();
-        let end = start + SHORTEST + rest.iter().take_while(|b| stands_in_phrase(**b)).count();
-        in_run(text, start, end, &mut each);
-        start = end + 1;
+        while gap_at(text, end)
+            && let Some((_, last)) = word_around(text, end + 1)
+        {
+            end = last;
+            count += 1;
+        }
+        if count >= FEWEST && is_phrase(part(text, start, end)) {
+            each(start, end);
+        }
+        at = end;
     }
 }
 
-fn stands_in_phrase(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || matches!(byte, b' ' | b'\n')
+fn is_gap(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n')
 }
 
-/// The phrases in a run of small letters, spaces and line ends.
-fn in_run(text: &[u8], start: usize, end: usize, each: &mut impl FnMut(usize, usize)) {
+fn gap_at(text: &[u8], at: usize) -> bool {
+    text.get(at).is_some_and(|b| is_gap(*b))
+}
+
+/// The bounds of the word that `at` is in, if the list has it.
+fn word_around(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 9;
+    let letters = |b: &&u8| b.is_ascii_lowercase();
+    let start = at - part(text, at.saturating_sub(LONGEST), at).iter().rev().take_while(letters).count();
+    let end = at + part(text, at, at + LONGEST).iter().take_while(letters).count();
     let joins = |at: Option<usize>| at.and_then(|i| text.get(i)).is_some_and(|b| is_word(*b));
-    let (cut_before, cut_after) = (joins(start.checked_sub(1)), joins(Some(end)));
-    let mut words: Vec<&[u8]> = Vec::new();
-    let mut from = start;
-    let mut at = start;
-    for word in part(text, start, end).split(|b| !b.is_ascii_lowercase()) {
-        let last = at + word.len();
-        let whole = !(cut_before && at == start || cut_after && last == end);
-        if whole && is_listed(word) {
-            if words.is_empty() {
-                from = at;
-            }
-            words.push(word);
-        } else {
-            if is_phrase(&words) {
-                each(from, at - 1);
-            }
-            words.clear();
-        }
-        at = last + 1;
-    }
-    if is_phrase(&words) {
-        each(from, end);
-    }
+    let whole = end > at && !joins(start.checked_sub(1)) && !joins(Some(end));
+    (whole && is_listed(part(text, start, end))).then_some((start, end))
 }
 
-fn is_phrase(words: &[&[u8]]) -> bool {
-    if !(FEWEST..=MOST).contains(&words.len()) || words.is_sorted() {
+/// Whether words of the list are no list themselves, and no example.
+fn is_phrase(words: &[u8]) -> bool {
+    let mut words: Vec<&[u8]> = words.split(|b| !b.is_ascii_lowercase()).collect();
+    if words.len() > MOST || words.is_sorted() {
         return false;
     }
-    let mut distinct = words.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    distinct.len() * 3 >= words.len() * 2
+    let count = words.len();
+    words.sort_unstable();
+    words.dedup();
+    words.len() * 3 >= count * 2
 }
 
 /// Whether the list may have `word`: one of eight others has the same hash as one that it has.
