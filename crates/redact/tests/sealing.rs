@@ -339,6 +339,15 @@ fn characters_as_long_as_the_text_do_not_slow_sealing_down() {
 }
 
 #[test]
+fn a_covered_phrase_is_covered_to_its_last_word() {
+    let phrase = "Halvorsen Shipping and Trading Limited";
+    let all = draft(&[&format!("About {phrase}, briefly."), &format!("It is {phrase}.")]);
+    let mut decisions = Decisions::default();
+    decisions.cover_word(&key(), phrase).unwrap();
+    assert_eq!(texts(&sealed(&all, &decisions)), ["About ███, briefly.", "It is ███."]);
+}
+
+#[test]
 fn a_covered_value_is_covered_however_its_lines_are_wrapped() {
     let token = github_token();
     let word = "Halvorsen Shipping";
