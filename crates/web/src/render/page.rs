@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt};
 
 use askama::{Template, filters::HtmlSafe};
+use onrecord_record::Family;
 
 use super::{Place, TURNS_PER_PAGE, page_count};
 use crate::{
@@ -350,7 +351,11 @@ pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error>
             author: entry.handle.as_ref().map_or(Cow::Borrowed(""), |handle| Cow::Owned(format!("@{handle}"))),
             title: Line(&entry.title),
             moment: Moment::read(&entry.created_at),
-            tally: turns_and_withheld(entry.turns, entry.withheld),
+            // Nothing that was counted is not the same as nothing that can be counted.
+            tally: match entry.family {
+                Family::TilesPrivate => "its link opens it".to_owned(),
+                Family::ClickAligned | Family::Tiles => turns_and_withheld(entry.turns, entry.withheld),
+            },
             models: and(&entry.models.iter().map(String::as_str).collect::<Vec<_>>()),
         })
         .collect();

@@ -1,12 +1,12 @@
 #![allow(clippy::string_slice, reason = "tests fail loudly")]
 
 use onrecord_lexicon::{AtUri, Cid, Did};
-use onrecord_record::{MessageRecord, Published, StrongRef};
+use onrecord_record::{Family, MessageRecord, Published, StrongRef};
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    SHELF, Standing,
+    ListEntry, SHELF, Standing,
     view::tests::{held_back, published, said, step},
 };
 
@@ -287,4 +287,18 @@ fn a_command_that_a_person_ran_is_not_among_what_was_asked() {
     let html = page_of(&published(vec![said("user", "05:06:00", "Why?"), ran, said("user", "05:07:00", "")]));
     let outline = html.split("<ol>").nth(1).unwrap().split("</ol>").next().unwrap();
     assert_eq!(outline.matches("<li>").count(), 2, "{outline}");
+}
+
+#[test]
+fn what_is_encrypted_is_listed_without_a_count_of_turns() {
+    let mut p = published(vec![]);
+    p.family = Family::TilesPrivate;
+    let entries = [ListEntry::new(&p, Standing::of(&p))];
+    let html = list_html(&ListView { total: 1, page: 1, pages: 1, conversations: &entries }, SITE).unwrap();
+    assert!(html.contains("(encrypted)") && html.contains("its link opens it") && !html.contains("0 turns"), "{html}");
+    // What is open and says nothing has none.
+    p.family = Family::Tiles;
+    let entries = [ListEntry::new(&p, Standing::of(&p))];
+    let html = list_html(&ListView { total: 1, page: 1, pages: 1, conversations: &entries }, SITE).unwrap();
+    assert!(html.contains("0 turns") && !html.contains("its link opens it"), "{html}");
 }

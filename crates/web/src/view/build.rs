@@ -149,7 +149,7 @@ fn count(turns: &[TurnView<'_>]) -> Counts {
 /// The record's title, else the first line a person wrote, else a sentence.
 fn title<'a>(published: &'a Published, turns: &[TurnView<'a>]) -> (Cow<'a, str>, TitleFrom) {
     if published.family == Family::TilesPrivate {
-        return (Cow::Borrowed("(encrypted: its link opens it)"), TitleFrom::Nothing);
+        return (Cow::Borrowed("(encrypted)"), TitleFrom::Nothing);
     }
     if let Some(title) = published.session.title.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
         return (Cow::Borrowed(title), TitleFrom::Record);
