@@ -1,17 +1,19 @@
 //! The command line: every command, its arguments and its help.
 
+mod accounts;
 mod families;
+mod host;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use clap_complete::Shell;
-use onrecord_atproto::oauth::Scopes;
 use onrecord_redact::HomeStyle;
 use onrecord_transcript::{Grain, Harness};
-use onrecord_workspace::Access;
 
+pub use accounts::{Accounts, Login, Logout};
 pub use families::{Convert, FamilyArg, Target};
+pub use host::{DbArg, Index, IndexCommand, Serve};
 
 /// Put conversations with AI agents on the record.
 #[derive(Debug, Parser)]
@@ -423,157 +425,6 @@ pub struct Verify {
     /// the network then
     #[arg(long, value_name = "DID:KEY")]
     pub key: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct Serve {
-    /// The address to listen on; port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
-    pub listen: std::net::SocketAddr,
-    #[command(flatten)]
-    pub db: DbArg,
-    /// A replica of the PostgreSQL of --db, which answers the reads
-    #[arg(long, value_name = "URL", requires = "db")]
-    pub read_db: Option<String>,
-    /// Keep what a server tells in the index: firehose:wss://HOST, jetstream:wss://HOST or tap:ws://HOST; may be repeated
-    #[arg(long, value_name = "SOURCE")]
-    pub follow: Vec<onrecord_atproto::stream::Source>,
-    /// Fetch this repository whole into the index, by DID or handle; may be repeated
-    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
-    pub repo: Vec<String>,
-    /// The dictionary of a Jetstream of the first version, for compressed frames; later ones give their own
-    #[arg(long, value_name = "FILE", requires = "follow")]
-    pub dictionary: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct DbArg {
-    /// The index: the path of a SQLite file, or postgres://USER@HOST/NAME; index.db in the data folder by default
-    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
-    pub db: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct Index {
-    #[command(subcommand)]
-    pub command: IndexCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum IndexCommand {
-    /// Say how much is in it, what was refused, and how far the network was followed
-    Stats {
-        #[command(flatten)]
-        db: DbArg,
-    },
-    /// Hold what it says against the records in it
-    Check {
-        #[command(flatten)]
-        db: DbArg,
-    },
-    /// Write everything in it, one JSON object a line
-    Export {
-        #[command(flatten)]
-        db: DbArg,
-        /// The file to write; standard output by default
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
-    /// Put an export into it, beside what is there
-    Import {
-        /// The export; - for standard input
-        file: PathBuf,
-        #[command(flatten)]
-        db: DbArg,
-    },
-}
-
-/// A family of records that a session may be asked to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AccessArg {
-    /// Conversations
-    #[value(name = "click.aligned")]
-    ClickAligned,
-    /// Conversations as Tiles keeps them
-    #[value(alias = "tiles-private")]
-    Tiles,
-    /// The members of a collective
-    Members,
-    /// Lexicons
-    Lexicons,
-}
-
-impl From<AccessArg> for Access {
-    fn from(access: AccessArg) -> Self {
-        match access {
-            AccessArg::ClickAligned => Self::ClickAligned,
-            AccessArg::Tiles => Self::Tiles,
-            AccessArg::Members => Self::Members,
-            AccessArg::Lexicons => Self::Lexicons,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub struct Login {
-    /// The account's handle or DID
-    pub handle: String,
-    /// What may be written; can be given several times. Without it, and without --scope: click.aligned
-    #[arg(long = "as", value_enum, value_name = "FAMILY")]
-    pub families: Vec<AccessArg>,
-    /// Ask for this scope of the protocol too, e.g. repo:com.example.note; can be given several times
-    #[arg(long, value_parser = scope)]
-    pub scope: Vec<String>,
-    /// Ask for everything that may be written, for servers that know no narrower access
-    #[arg(long, conflicts_with_all = ["families", "scope"])]
-    pub full_access: bool,
-    /// Do not open the browser, only print the address
-    #[arg(long)]
-    pub no_open: bool,
-    /// Wait so long for the browser to come back
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    pub timeout: u64,
-    /// Sign in with an app password, asked for or taken from standard input's first line, and not in the browser
-    #[arg(long, conflicts_with_all = ["families", "scope", "full_access"])]
-    pub app_password: bool,
-}
-
-impl Login {
-    /// What is asked for.
-    pub fn scopes(&self) -> Scopes {
-        if self.full_access {
-            return Scopes::full_access();
-        }
-        let mut families: Vec<Access> = self.families.iter().copied().map(Access::from).collect();
-        if families.is_empty() && self.scope.is_empty() {
-            families.push(Access::ClickAligned);
-        }
-        let mut scopes = Access::scopes(&families);
-        self.scope.iter().for_each(|scope| scopes.add(scope));
-        scopes
-    }
-}
-
-/// A scope as RFC 6749, section 3.3, has it: visible ASCII but quotation marks and backslashes.
-fn scope(text: &str) -> Result<String, String> {
-    let valid = |c: char| matches!(c, '!' | '#'..='[' | ']'..='~');
-    if text.is_empty() || !text.chars().all(valid) {
-        return Err("a scope has no spaces, quotation marks or backslashes; give several one by one".to_owned());
-    }
-    Ok(text.to_owned())
-}
-
-#[derive(Debug, Args)]
-pub struct Accounts {
-    /// Ask each account's server whether its session still lives
-    #[arg(long)]
-    pub check: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Logout {
-    /// The account, where several are signed in
-    pub handle: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

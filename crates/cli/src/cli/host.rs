@@ -1,0 +1,68 @@
+//! What a host runs: the pages and the index.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
+    pub listen: std::net::SocketAddr,
+    #[command(flatten)]
+    pub db: DbArg,
+    /// A replica of the PostgreSQL of --db, which answers the reads
+    #[arg(long, value_name = "URL", requires = "db")]
+    pub read_db: Option<String>,
+    /// Keep what a server tells in the index: firehose:wss://HOST, jetstream:wss://HOST or tap:ws://HOST; may be repeated
+    #[arg(long, value_name = "SOURCE")]
+    pub follow: Vec<onrecord_atproto::stream::Source>,
+    /// Fetch this repository whole into the index, by DID or handle; may be repeated
+    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
+    pub repo: Vec<String>,
+    /// The dictionary of a Jetstream of the first version, for compressed frames; later ones give their own
+    #[arg(long, value_name = "FILE", requires = "follow")]
+    pub dictionary: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DbArg {
+    /// The index: the path of a SQLite file, or postgres://USER@HOST/NAME; index.db in the data folder by default
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    pub db: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Index {
+    #[command(subcommand)]
+    pub command: IndexCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum IndexCommand {
+    /// Say how much is in it, what was refused, and how far the network was followed
+    Stats {
+        #[command(flatten)]
+        db: DbArg,
+    },
+    /// Hold what it says against the records in it
+    Check {
+        #[command(flatten)]
+        db: DbArg,
+    },
+    /// Write everything in it, one JSON object a line
+    Export {
+        #[command(flatten)]
+        db: DbArg,
+        /// The file to write; standard output by default
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Put an export into it, beside what is there
+    Import {
+        /// The export; - for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        db: DbArg,
+    },
+}
