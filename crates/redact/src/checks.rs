@@ -214,7 +214,12 @@ const NO_PERSONS: &str = "\
 
 /// Whether `word` is one of the words in `list`.
 pub(crate) fn listed(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|w| w == word)
+    let (list, word) = (list.as_bytes(), word.as_bytes());
+    let is_apart = |at: Option<usize>| at.and_then(|i| list.get(i)).is_none_or(u8::is_ascii_whitespace);
+    !word.is_empty()
+        && !word.iter().any(u8::is_ascii_whitespace)
+        && memchr::memmem::find_iter(list, word)
+            .any(|at| is_apart(at.checked_sub(1)) && is_apart(Some(at + word.len())))
 }
 
 /// Whether the folder at the end of `path` is a person's.

@@ -140,3 +140,14 @@ fn a_constant_is_no_session() {
     assert!(!has_secret_cookie(b"PART_NUMBER=ROCKET_LAUNCHER_0001"));
     assert!(has_secret_cookie(b"session=ROCKETLAUNCHER0001A7B8"));
 }
+
+#[test]
+fn a_word_is_listed_where_it_stands_between_spaces() {
+    let list = "one two\n twofold ünder";
+    for word in ["one", "two", "twofold", "ünder"] {
+        assert!(crate::checks::listed(list, word), "{word}");
+    }
+    for word in ["", " ", "on", "ne", "fold", "one two", "three", "nder"] {
+        assert!(!crate::checks::listed(list, word), "{word}");
+    }
+}
