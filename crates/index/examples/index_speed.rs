@@ -1,4 +1,4 @@
-//! How fast the index is, on a corpus of its own making: `cargo run --release -p onrecord-index --example measure -- ADDRESS
+//! How fast the index is, on a corpus of its own making: `cargo run --release -p onrecord-index --example index_speed -- ADDRESS
 //! [TURNS …]`. ADDRESS is a folder for SQLite files, or the URL of a PostgreSQL server, on which a database is made for each
 //! size. Prints a table.
 #![allow(
