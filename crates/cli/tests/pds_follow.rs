@@ -103,3 +103,15 @@ async fn pds_what_is_published_elsewhere_is_a_page_until_it_is_taken_back() {
     let text = server.wait_for(&format!("/@dana.test/{rkey}"), 200).await;
     assert!(text.contains("Rayleigh scattering."), "{text}");
 }
+
+#[test]
+fn a_source_that_is_none_is_refused_without_its_password() {
+    let machine = Machine::on("http://127.0.0.1:1", "http://127.0.0.1:1");
+    for source in ["firehose:wss://admin:hush7@relay.example", "taps:ws://admin:hush7@relay.example", "relay.example"] {
+        let output = machine.run(&["serve", "--listen", "127.0.0.1:0", "--follow", source]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("wss://HOST") || said.contains("Tap"), "{said}");
+        assert!(!said.contains("hush7"), "{said}");
+    }
+}

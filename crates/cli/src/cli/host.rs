@@ -15,8 +15,9 @@ pub struct Serve {
     #[arg(long, value_name = "URL", requires = "db")]
     pub read_db: Option<String>,
     /// Keep what a server tells in the index: firehose:wss://HOST, jetstream:wss://HOST or tap:ws://HOST; may be repeated
+    // Read by the command itself: what is refused here would be shown, and may hold a password.
     #[arg(long, value_name = "SOURCE")]
-    pub follow: Vec<onrecord_atproto::stream::Source>,
+    pub follow: Vec<String>,
     /// Fetch this repository whole into the index, by DID or handle; may be repeated
     #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
     pub repo: Vec<String>,

@@ -3,7 +3,10 @@
 use std::{fs, sync::Arc};
 
 use futures_util::{StreamExt as _, stream};
-use onrecord_atproto::{Client, stream::Source};
+use onrecord_atproto::{
+    Client,
+    stream::{BadSource, Source},
+};
 use onrecord_index::{
     Index,
     follow::{Follower, Progress, fetch},
@@ -30,13 +33,16 @@ impl Following {
         if args.follow.is_empty() && args.repo.is_empty() {
             return Ok(Self(work));
         }
+        let sources: Vec<Source> = (args.follow.iter())
+            .map(|source| source.parse().map_err(|error: BadSource| Error::Usage(error.to_string())))
+            .collect::<Result<_>>()?;
         let client = config::client()?;
         let dictionary = args
             .dictionary
             .as_ref()
             .map(|path| fs::read(path).map_err(|source| Error::File { path: path.clone(), source }));
         let dictionary = dictionary.transpose()?;
-        for source in &args.follow {
+        for source in &sources {
             let follower = Follower {
                 index: Arc::clone(index),
                 client: client.clone(),
