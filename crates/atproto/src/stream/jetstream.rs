@@ -154,6 +154,17 @@ impl Unpack {
     }
 }
 
+/// What is wrong with a message's JSON, without the parser's own words: those quote what they did not expect.
+pub(super) fn misfit(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Data => "its fields are not those of such a message",
+        serde_json::error::Category::Io | serde_json::error::Category::Syntax | serde_json::error::Category::Eof => {
+            "it is not JSON"
+        }
+    };
+    format!("{what} (line {}, column {})", error.line(), error.column())
+}
+
 fn unreadable(why: impl Into<String>) -> Frame {
     Frame::Unreadable { why: why.into(), acknowledge: None }
 }
@@ -245,7 +256,7 @@ struct Two<'a> {
 pub(super) fn decode_one(text: &str, wanted: &[Pattern]) -> Frame {
     let frame: One<'_> = match serde_json::from_str(text) {
         Ok(frame) => frame,
-        Err(error) => return unreadable(error.to_string()),
+        Err(error) => return unreadable(misfit(&error)),
     };
     let cursor = Some(Cursor::from_number(frame.time_us));
     let event = match &*frame.kind {
@@ -263,7 +274,7 @@ pub(super) fn decode_one(text: &str, wanted: &[Pattern]) -> Frame {
 }
 
 pub(super) fn decode_two(text: &str, wanted: &[Pattern]) -> Frame {
-    let read = |text| serde_json::from_str::<Envelope<'_>>(text).map_err(|error| error.to_string());
+    let read = |text| serde_json::from_str::<Envelope<'_>>(text).map_err(|error| misfit(&error));
     let envelope = match read(text) {
         Ok(envelope) => envelope,
         Err(why) => return unreadable(why),
@@ -275,7 +286,7 @@ pub(super) fn decode_two(text: &str, wanted: &[Pattern]) -> Frame {
     let Some(payload) = envelope.payload else { return unreadable("a message without its content") };
     let frame: Two<'_> = match serde_json::from_str(payload.get()) {
         Ok(frame) => frame,
-        Err(error) => return unreadable(error.to_string()),
+        Err(error) => return unreadable(misfit(&error)),
     };
     let kind = frame.kind.strip_prefix(V2_METHOD).unwrap_or_default();
     if kind == "#info" {
@@ -287,7 +298,7 @@ pub(super) fn decode_two(text: &str, wanted: &[Pattern]) -> Frame {
         "#commit" => match serde_json::from_str::<Write<'_>>(payload.get()) {
             Ok(write) if is_wanted(wanted, &write.collection) => commit(did, &write),
             Ok(_) => return Frame::Passed { cursor, acknowledge: None },
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(misfit(&error)),
         },
         "#identity" => identity(did, frame.identity.as_ref()),
         "#account" => account(did, frame.account.as_ref()),

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::{
     AccountStatus, Commit, Event, Frame, Pattern, endpoint,
-    jetstream::{is_wanted, operation, parse},
+    jetstream::{is_wanted, misfit, operation, parse},
 };
 
 pub(super) fn address(url: &Url) -> Url {
@@ -68,7 +68,7 @@ struct Identity<'a> {
 pub(super) fn decode(bytes: &[u8], wanted: &[Pattern]) -> Frame {
     let message: Message<'_> = match serde_json::from_slice(bytes) {
         Ok(message) => message,
-        Err(error) => return Frame::Unreadable { why: error.to_string(), acknowledge: number(bytes) },
+        Err(error) => return Frame::Unreadable { why: misfit(&error), acknowledge: number(bytes) },
     };
     let acknowledge = Some(message.id);
     let event = match (&*message.kind, message.record, message.identity) {

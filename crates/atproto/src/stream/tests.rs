@@ -154,6 +154,18 @@ fn what_breaks_a_rule_is_unreadable_and_no_event() {
 }
 
 #[test]
+fn what_is_wrong_with_a_frame_is_said_without_its_words() {
+    let text = json!({ "did": DID, "time_us": "hush7", "kind": "commit", "id": "hush7", "$type": 7 }).to_string();
+    let two = two("commit", json!({ "rev": 7, "operation": "hush7", "seq": "hush7" }));
+    let frames =
+        [decode_one(&text, &[]), decode_two(&text, &[]), decode_two(&two, &[]), tap::decode(text.as_bytes(), &[])];
+    for frame in frames {
+        let Frame::Unreadable { why, .. } = frame else { panic!("{frame:?}") };
+        assert!(why.contains("fields") && !why.contains("hush7"), "{why}");
+    }
+}
+
+#[test]
 fn tap_tells_records_accounts_and_the_number_to_acknowledge() {
     let record = json!({ "id": 12, "type": "record", "record": {
         "live": false, "did": DID, "rev": REV, "collection": MESSAGE, "rkey": "a", "action": "create",
