@@ -12,6 +12,7 @@ use crate::{
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
+    stamp::{Scope, Stamp},
     transfer::ExportPage,
 };
 
@@ -119,6 +120,13 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The store cannot be read.
     fn status(&self) -> Answer<'_, Status>;
+
+    /// What tells whether an answer made earlier is still right. Ask for it before what the answer is made of: as long as it
+    /// stays the same, so does the answer.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp>;
 
     /// A part of everything, to be put into another index; see [`crate::export`].
     ///

@@ -19,6 +19,7 @@ mod row;
 mod schema;
 mod snippet;
 mod sqlite;
+mod stamp;
 mod stored;
 mod terms;
 mod transfer;
@@ -40,6 +41,7 @@ pub use query::{
 };
 pub use snippet::{Snippet, SnippetPart};
 pub use sqlite::SqliteIndex;
+pub use stamp::{Scope, Stamp};
 pub use transfer::{ExportLine, ExportPage, export, import};
 
 /// Opens the index at `address`, making it where it is missing: the path of a SQLite file, `sqlite:PATH`, or a PostgreSQL URL.

@@ -46,6 +46,7 @@ cases! {
     other_agents_records_are_found
     tiles_snapshots_are_conversations
     a_common_word_is_found_newest_first
+    a_stamp_changes_with_what_it_stands_for
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod lease;
 mod read;
 mod schema;
 mod search;
+mod stamp;
 mod transfer;
 mod write;
 
@@ -23,6 +24,7 @@ use crate::{
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
+    stamp::{Scope, Stamp},
     transfer::ExportPage,
 };
 
@@ -140,6 +142,10 @@ impl Index for PostgresIndex {
 
     fn status(&self) -> Answer<'_, Status> {
         Box::pin(async move { read::status(&mut self.reader().await?).await })
+    }
+
+    fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp> {
+        Box::pin(async move { stamp::stamp(&self.reader().await?, of).await })
     }
 
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {

@@ -18,7 +18,8 @@ const PARTITIONED: [&str; 5] = ["account", "conversation", "record", "gone", "na
 const LOCK: i64 = 0x6f6e_7265_636f_7264;
 
 /// One entry per version of the schema, never edited once released. Keys compare by bytes, whatever the database's language.
-const MIGRATIONS: &[&str] = &[r#"
+const MIGRATIONS: &[&str] = &[
+    r#"
 CREATE TABLE account (
     did TEXT COLLATE "C" NOT NULL,
     handle TEXT COLLATE "C",
@@ -94,7 +95,14 @@ CREATE TABLE rejection (
     n BIGINT NOT NULL,
     PRIMARY KEY (reason, collection)
 );
-"#];
+"#,
+    r#"
+-- Which batch changed a conversation last, and which changed anything: a number by chance, never one that was there before.
+ALTER TABLE conversation ADD COLUMN version BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE pulse (id SMALLINT NOT NULL PRIMARY KEY, version BIGINT NOT NULL);
+INSERT INTO pulse (id, version) VALUES (1, 0);
+"#,
+];
 
 /// Brings the database to the current version, all steps in one transaction. A database whose tables an operator has made
 /// already, as a distributed one wants them, is taken as it is.

@@ -13,6 +13,7 @@ use crate::{
     error::{Error, Result},
     index::Applied,
     row::{is_searchable, time_key},
+    stamp::new_version,
     stored::{address, row_of, terms},
 };
 
@@ -28,7 +29,8 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
             return Err(Error::Fenced);
         }
     }
-    let mut work = Work { tx: &tx, applied: Applied::default(), has_removed: false };
+    let version = new_version()?;
+    let mut work = Work { tx: &tx, version, applied: Applied::default(), has_removed: false };
     work.applied.ignored = batch.ignored;
     let mut rejected = batch.rejected.clone();
     for segment in segments(&batch.acts) {
@@ -63,6 +65,10 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
             &[&at.source, &at.cursor],
         )
         .await?;
+    }
+    if !batch.acts.is_empty() {
+        // The last, since all batches wait for each other here.
+        run(&tx, "UPDATE pulse SET version = $1", &[&version]).await?;
     }
     tx.commit().await?;
     Ok((applied, has_removed))
@@ -113,6 +119,7 @@ pub(super) fn place(collection: &str, rkey: &str) -> String {
 /// A batch being written.
 pub(super) struct Work<'t> {
     pub(super) tx: &'t Transaction<'t>,
+    version: i64,
     pub(super) applied: Applied,
     pub(super) has_removed: bool,
 }
@@ -236,12 +243,20 @@ impl Work<'_> {
         let tally = |of: fn(&crate::row::Tally) -> i64| changes.values().map(|c| of(&c.tally)).collect::<Vec<i64>>();
         run(
             self.tx,
-            "INSERT INTO conversation (did, place, turns, withheld, steps, failed)
-             SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+            "INSERT INTO conversation (did, place, turns, withheld, steps, failed, version)
+             SELECT *, $7::bigint FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
              ON CONFLICT (did, place) DO UPDATE SET turns = conversation.turns + excluded.turns,
                 withheld = conversation.withheld + excluded.withheld, steps = conversation.steps + excluded.steps,
-                failed = conversation.failed + excluded.failed",
-            &[&dids, &places, &tally(|t| t.turns), &tally(|t| t.withheld), &tally(|t| t.steps), &tally(|t| t.failed)],
+                failed = conversation.failed + excluded.failed, version = excluded.version",
+            &[
+                &dids,
+                &places,
+                &tally(|t| t.turns),
+                &tally(|t| t.withheld),
+                &tally(|t| t.steps),
+                &tally(|t| t.failed),
+                &self.version,
+            ],
         )
         .await?;
         self.heads(changes, &places).await?;

@@ -5,6 +5,7 @@ mod lease;
 mod read;
 mod schema;
 mod search;
+mod stamp;
 mod transfer;
 mod write;
 
@@ -27,6 +28,7 @@ use crate::{
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
+    stamp::{Scope, Stamp},
     transfer::ExportPage,
 };
 
@@ -235,6 +237,11 @@ impl Index for SqliteIndex {
 
     fn status(&self) -> Answer<'_, Status> {
         Box::pin(self.read(read::status))
+    }
+
+    fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp> {
+        let of = of.clone();
+        Box::pin(self.read(move |db| stamp::stamp(db, &of)))
     }
 
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {

@@ -8,7 +8,8 @@ use crate::{
 };
 
 /// One entry per version of the file, never edited once released.
-const MIGRATIONS: &[&str] = &[r"
+const MIGRATIONS: &[&str] = &[
+    r"
 CREATE TABLE account (
     id INTEGER PRIMARY KEY,
     did TEXT NOT NULL UNIQUE,
@@ -88,7 +89,14 @@ CREATE TABLE rejection (
 -- is taken out, not marked.
 CREATE VIRTUAL TABLE search USING fts5 (terms, content = '', columnsize = 0, tokenize = 'ascii');
 INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
-"];
+",
+    r"
+-- Which batch changed a conversation last, and which changed anything: a number by chance, never one that was there before.
+ALTER TABLE conversation ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE pulse (id INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
+INSERT INTO pulse (id, version) VALUES (1, 0);
+",
+];
 
 /// Brings the file to the current version, all steps in one transaction.
 pub(super) fn migrate(db: &mut Connection) -> Result<()> {

@@ -13,6 +13,7 @@ use crate::{
     error::{Error, Result},
     index::Applied,
     row::{Row, is_searchable, time_key},
+    stamp::new_version,
     stored::{row_of, terms},
 };
 
@@ -62,8 +63,13 @@ impl Writer {
                 return Err(Error::Fenced);
             }
         }
-        let mut work =
-            Work { tx: &tx, collections: &mut self.collections, applied: Applied::default(), has_removed: false };
+        let mut work = Work {
+            tx: &tx,
+            collections: &mut self.collections,
+            version: new_version()?,
+            applied: Applied::default(),
+            has_removed: false,
+        };
         work.applied.ignored = batch.ignored;
         let mut rejected = batch.rejected.clone();
         for segment in segments(&batch.acts) {
@@ -77,7 +83,10 @@ impl Writer {
                 work.account(act)?;
             }
         }
-        let (mut applied, has_removed) = (work.applied, work.has_removed);
+        let (mut applied, has_removed, version) = (work.applied, work.has_removed, work.version);
+        if !batch.acts.is_empty() {
+            tx.prepare_cached("UPDATE pulse SET version = ?1")?.execute([version])?;
+        }
         for ((reason, of), n) in rejected {
             applied.rejected += n;
             tx.prepare_cached(
@@ -102,6 +111,7 @@ impl Writer {
 pub(super) struct Work<'t> {
     pub(super) tx: &'t Transaction<'t>,
     collections: &'t mut HashMap<Box<str>, i64>,
+    version: i64,
     pub(super) applied: Applied,
     has_removed: bool,
 }
@@ -264,16 +274,17 @@ impl Work<'_> {
             let (id, present, turns): (i64, bool, i64) = self
                 .tx
                 .prepare_cached(
-                    "INSERT INTO conversation (account, collection, rkey, turns, withheld, steps, failed)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                    "INSERT INTO conversation (account, collection, rkey, turns, withheld, steps, failed, version)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                      ON CONFLICT (account, collection, rkey) DO UPDATE SET turns = turns + excluded.turns,
                         withheld = withheld + excluded.withheld, steps = steps + excluded.steps,
-                        failed = failed + excluded.failed
+                        failed = failed + excluded.failed, version = excluded.version
                      RETURNING id, present, turns",
                 )?
-                .query_row((key.0, key.1, key.2, tally.turns, tally.withheld, tally.steps, tally.failed), |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })?;
+                .query_row(
+                    (key.0, key.1, key.2, tally.turns, tally.withheld, tally.steps, tally.failed, self.version),
+                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+                )?;
             if let Some(head) = &change.head {
                 let title = head.as_ref().and_then(|head| head.title.as_deref());
                 let times = head.as_ref().map_or((0, 0), |head| (head.at_ms, head.published_us));

@@ -2,7 +2,7 @@
 
 use onrecord_index::{
     AccountStatus, Batch, Change, Conversation, Cursor, Error, Hit, Index, Kept, MEMBER, NameOf, PROFILE, Recent,
-    Search, SourceCursor, Trust, admit, check, export, import,
+    Scope, Search, SourceCursor, Trust, admit, check, export, import,
 };
 use onrecord_lexicon::Handle;
 use serde_json::{Value, json};
@@ -575,5 +575,68 @@ pub async fn a_common_word_is_found_newest_first(index: &dyn Index) {
         let search = Search { text: text.into(), ..Search::default() };
         let page = index.search(&search, None, 10).await.unwrap();
         assert!(page.items.len() == 10 && page.items.iter().all(|hit| hit.address.did == did(1)), "{text}");
+    }
+}
+
+pub async fn a_stamp_changes_with_what_it_stands_for(index: &dyn Index) {
+    let (d, other) = (did(1), did(2));
+    let ours = Scope::Conversation(at(&d, SESSION, &rkey(10)));
+    let stamps = async || (index.stamp(&ours).await.unwrap(), index.stamp(&Scope::Everything).await.unwrap());
+    let mut before = stamps().await;
+    let turn = |text: &str, rev: u64| message(&d, 10, 11, rev, "user", text, &none());
+    let identity = |handle: &str| Change::Identity {
+        did: d.clone(),
+        handle: Some(Handle::parse(handle).unwrap()),
+        pds: Some("https://pds.example".into()),
+    };
+    let account = |status, at_ms| Change::Account { did: d.clone(), status, at_ms };
+    let steps: Vec<Vec<Change>> = vec![
+        kiln(1, 10),
+        // Nothing that is counted changes.
+        vec![turn("Why does the glaze craze?", 20)],
+        vec![session(&d, 10, 21, Some("How to fire a kiln well"))],
+        vec![identity("dana.example")],
+        vec![account(AccountStatus::Deactivated, 1)],
+        vec![account(AccountStatus::Active, 2)],
+        vec![delete(&d, MESSAGE, 11, 30)],
+        vec![turn("Why does the glaze craze?", 31)],
+        vec![delete(&d, SESSION, 10, 32)],
+        (11..14).map(|key| delete(&d, MESSAGE, key, 33)).collect(),
+        kiln(1, 10).into_iter().map(|change| later(change, 40)).collect(),
+        vec![Change::Listed { did: d.clone(), rev: tid(50), records: vec![] }],
+    ];
+    let mut rev = 100;
+    for step in steps {
+        apply(index, step.clone()).await;
+        let now = stamps().await;
+        assert!(before.0 != now.0 && before.1 != now.1, "after {step:?}");
+        // What others do, and what is no news, changes nothing of it.
+        rev += 1;
+        apply(index, vec![session(&other, 1, rev, None)]).await;
+        apply(index, step).await;
+        let same = stamps().await;
+        assert_eq!(same.0, now.0);
+        assert_ne!(same.1, now.1);
+        before = same;
+    }
+    // As it was at first, and yet not what it was.
+    let first = stamps().await;
+    let again = |rev| kiln(1, 10).into_iter().map(move |change| later(change, rev)).collect();
+    apply(index, again(60)).await;
+    let here = stamps().await;
+    apply(index, vec![Change::Listed { did: d.clone(), rev: tid(70), records: vec![] }]).await;
+    assert_eq!(stamps().await.0, first.0, "there is none");
+    apply(index, again(80)).await;
+    assert_ne!(stamps().await.0, here.0);
+}
+
+/// The same at another revision.
+fn later(change: Change, rev: u64) -> Change {
+    match change {
+        Change::Put(mut put) => {
+            put.rev = tid(rev);
+            Change::Put(put)
+        }
+        other => other,
     }
 }
