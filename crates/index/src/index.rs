@@ -2,13 +2,14 @@
 
 use std::{future::Future, pin::Pin};
 
-use onrecord_lexicon::{Did, Handle};
+use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 
 use crate::{
     admit::Admitted,
     change::{Address, SourceCursor},
     error::Result,
     lease::Lease,
+    outline::Prompt,
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
@@ -78,6 +79,36 @@ pub trait Index: Send + Sync + std::fmt::Debug {
         after: Option<&'a Cursor>,
         limit: u32,
     ) -> Answer<'a, Kept<Conversation>>;
+
+    /// Where to go on in a conversation so that `position` of its turns are skipped; `None` if it has fewer.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn cursor_at<'a>(&'a self, conversation: &'a Address, position: u64) -> Answer<'a, Option<Cursor>>;
+
+    /// How many turns of a conversation stand before this one; `None` if it is none of them.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn position<'a>(&'a self, conversation: &'a Address, turn: &'a Rkey) -> Answer<'a, Option<u64>>;
+
+    /// What was asked in a conversation, in reading order: the first `limit` turns of people that have words or are held back.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn prompts<'a>(&'a self, conversation: &'a Address, limit: u32) -> Answer<'a, Vec<Prompt>>;
+
+    /// Records of one collection of a repository, by key, from the one after `after` on.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn collection<'a>(
+        &'a self,
+        did: &'a Did,
+        collection: &'a Nsid,
+        after: Option<&'a Rkey>,
+        limit: u32,
+    ) -> Answer<'a, Vec<Turn>>;
 
     /// One record, with whose it is.
     ///

@@ -13,6 +13,7 @@ mod family;
 pub mod follow;
 mod index;
 mod lease;
+mod outline;
 mod postgres;
 mod query;
 mod row;
@@ -34,6 +35,7 @@ pub use error::{Error, Result};
 pub use family::{AUTONOMY, MEMBER, PROFILE, SCHEMA};
 pub use index::{Answer, Applied, Index};
 pub use lease::Lease;
+pub use outline::Prompt;
 
 pub use postgres::PostgresIndex;
 pub use query::{

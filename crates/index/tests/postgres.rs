@@ -52,6 +52,7 @@ fn postgres_does_what_the_contract_says() {
         cases! { server:
             a_conversation_is_read_as_it_was_written
             turns_come_in_key_order_and_by_pages
+            turns_are_found_by_their_place
             a_message_waits_for_its_session
             a_session_deleted_hides_its_messages
             replays_and_what_is_late_do_nothing

@@ -12,6 +12,7 @@ pub mod keys;
 mod original;
 pub mod plan;
 mod project;
+mod reading;
 mod reissue;
 pub mod sharedcomputer;
 mod split;

@@ -64,7 +64,8 @@ fn conversation(turns: usize) -> Published {
 fn render(c: &mut Criterion) {
     let published = conversation(200);
     let bytes: usize = published.messages.iter().map(|m| m.record.text.len()).sum();
-    let place = Place::Site { path: "/@dana.example/3mf2k5aaaaa22" };
+    let host = Host::new();
+    let place = Place::Site { path: "/@dana.example/3mf2k5aaaaa22", host: &host };
     let mut group = c.benchmark_group("200 turns");
     group.throughput(Throughput::Bytes(u64::try_from(bytes).unwrap()));
     group.bench_function("view", |b| b.iter(|| ConversationView::new(&published, Standing::Repository)));

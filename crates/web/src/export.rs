@@ -33,7 +33,7 @@ pub fn export(published: &[Published], standing: Standing) -> Result<Vec<Exporte
         records(&mut files, conversation)?;
     }
     entries.sort_by(|a, b| b.rkey.cmp(&a.rkey));
-    let list = ListView { total: entries.len(), page: 1, pages: 1, conversations: &entries };
+    let list = ListView { author: None, conversations: &entries, next: None };
     files.push(file("index.html", &list_html(&list, Place::Folder { stem: "index" })?));
     Ok(files)
 }

@@ -26,12 +26,14 @@ pub use render::{
     CONTENT_SECURITY_POLICY, Place, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json, conversation_markdown,
     conversation_text, list_html, list_json, style_path,
 };
+pub(crate) use site::path_in;
 pub use site::{
-    Address, FindSource, Found, LIST_PAGE, ListSlice, ListSource, Repo, Site, SourceError, path_of, router,
+    Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Own, OwnEntry, OwnList, Repo,
+    ResolveSource, Site, SourceError, path_of, router,
 };
 pub use view::{
-    Author, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, RefView, Standing,
-    StepView, TitleFrom, TurnView,
+    Author, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, Part, RefView, Standing,
+    StepView, Stretch, TitleFrom, TurnView,
 };
 
 /// The repository that stands for this machine's shelf: records that were never sent anywhere.

@@ -2,6 +2,7 @@
 
 mod account;
 mod lease;
+mod outline;
 mod read;
 mod schema;
 mod search;
@@ -12,7 +13,7 @@ mod write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
-use onrecord_lexicon::{Did, Handle};
+use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use tokio_postgres::{Config, NoTls};
 
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
     error::{Error, Result},
     index::{Answer, Applied, Index},
     lease::Lease,
+    outline::Prompt,
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
@@ -110,6 +112,28 @@ impl Index for PostgresIndex {
         limit: u32,
     ) -> Answer<'a, Kept<Conversation>> {
         Box::pin(async move { read::conversation(&mut self.reader().await?, address, after, limit).await })
+    }
+
+    fn cursor_at<'a>(&'a self, conversation: &'a Address, position: u64) -> Answer<'a, Option<Cursor>> {
+        Box::pin(async move { outline::cursor_at(&self.reader().await?, conversation, position).await })
+    }
+
+    fn position<'a>(&'a self, conversation: &'a Address, turn: &'a Rkey) -> Answer<'a, Option<u64>> {
+        Box::pin(async move { outline::position(&self.reader().await?, conversation, turn).await })
+    }
+
+    fn prompts<'a>(&'a self, conversation: &'a Address, limit: u32) -> Answer<'a, Vec<Prompt>> {
+        Box::pin(async move { outline::prompts(&self.reader().await?, conversation, limit).await })
+    }
+
+    fn collection<'a>(
+        &'a self,
+        did: &'a Did,
+        collection: &'a Nsid,
+        after: Option<&'a Rkey>,
+        limit: u32,
+    ) -> Answer<'a, Vec<Turn>> {
+        Box::pin(async move { outline::collection(&self.reader().await?, did, collection, after, limit).await })
     }
 
     fn record<'a>(&'a self, address: &'a Address) -> Answer<'a, Kept<Turn>> {

@@ -2,6 +2,7 @@
 
 mod account;
 mod lease;
+mod outline;
 mod read;
 mod schema;
 mod search;
@@ -15,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use onrecord_lexicon::{Did, Handle};
+use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -25,6 +26,7 @@ use crate::{
     error::{Error, Result},
     index::{Answer, Applied, Index},
     lease::Lease,
+    outline::Prompt,
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
@@ -205,6 +207,32 @@ impl Index for SqliteIndex {
     ) -> Answer<'a, Kept<Conversation>> {
         let (address, after) = (address.clone(), after.cloned());
         Box::pin(self.read(move |db| read::conversation(db, &address, after.as_ref(), limit)))
+    }
+
+    fn cursor_at<'a>(&'a self, conversation: &'a Address, position: u64) -> Answer<'a, Option<Cursor>> {
+        let of = conversation.clone();
+        Box::pin(self.read(move |db| outline::cursor_at(db, &of, position)))
+    }
+
+    fn position<'a>(&'a self, conversation: &'a Address, turn: &'a Rkey) -> Answer<'a, Option<u64>> {
+        let (of, turn) = (conversation.clone(), turn.clone());
+        Box::pin(self.read(move |db| outline::position(db, &of, &turn)))
+    }
+
+    fn prompts<'a>(&'a self, conversation: &'a Address, limit: u32) -> Answer<'a, Vec<Prompt>> {
+        let of = conversation.clone();
+        Box::pin(self.read(move |db| outline::prompts(db, &of, limit)))
+    }
+
+    fn collection<'a>(
+        &'a self,
+        did: &'a Did,
+        collection: &'a Nsid,
+        after: Option<&'a Rkey>,
+        limit: u32,
+    ) -> Answer<'a, Vec<Turn>> {
+        let (did, collection, after) = (did.clone(), collection.clone(), after.cloned());
+        Box::pin(self.read(move |db| outline::collection(db, &did, &collection, after.as_ref(), limit)))
     }
 
     fn record<'a>(&'a self, address: &'a Address) -> Answer<'a, Kept<Turn>> {

@@ -98,6 +98,53 @@ pub async fn turns_come_in_key_order_and_by_pages(index: &dyn Index) {
     assert!(matches!(wrong, Err(Error::Cursor)), "{wrong:?}");
 }
 
+pub async fn turns_are_found_by_their_place(index: &dyn Index) {
+    let d = did(1);
+    let of = at(&d, SESSION, &rkey(100));
+    let mut changes = vec![session(&d, 100, 100, None)];
+    for n in 0..25 {
+        let (role, more) = match n {
+            4 => ("user", json!({"withheld": true})),
+            5 => ("assistant", json!({"withheld": true})),
+            6 => ("user", json!({"steps": [{"tool": "Bash"}]})),
+            n if n % 2 == 0 => ("user", none()),
+            _ => ("assistant", none()),
+        };
+        let text = if (4..7).contains(&n) { String::new() } else { format!("\"turn\" {n}\n{}", "é\\".repeat(500)) };
+        changes.push(message(&d, 100, 101 + n, 100, role, &text, &more));
+    }
+    apply(index, changes).await;
+    for (skip, first) in [(0, 0), (1, 1), (7, 7), (24, 24)] {
+        let cursor = index.cursor_at(&of, skip).await.unwrap().unwrap();
+        let page = here(index.conversation(&of, Some(&cursor), 3).await.unwrap());
+        assert_eq!(page.turns.items[0].address.rkey, rkey(101 + first));
+        assert_eq!(index.position(&of, &rkey(101 + first)).await.unwrap(), Some(first));
+    }
+    let end = index.cursor_at(&of, 25).await.unwrap().unwrap();
+    assert!(here(index.conversation(&of, Some(&end), 3).await.unwrap()).turns.items.is_empty());
+    assert_eq!(index.cursor_at(&of, 26).await.unwrap(), None);
+    assert_eq!(index.cursor_at(&of, u64::MAX).await.unwrap(), None);
+    for none in [100, 126] {
+        assert_eq!(index.position(&of, &rkey(none)).await.unwrap(), None, "{none}");
+    }
+    let prompts = index.prompts(&of, 100).await.unwrap();
+    assert_eq!(prompts.iter().map(|p| p.position).collect::<Vec<_>>(), [0, 2, 4, 8, 10, 12, 14, 16, 18, 20, 22, 24]);
+    assert!(prompts[1].beginning.as_ref().unwrap().starts_with("\"turn\" 2\né\\é"), "{prompts:?}");
+    assert_eq!((prompts[2].beginning.as_ref(), prompts[2].created_at.as_ref()), (None, Some(&time(105))));
+    assert_eq!(index.prompts(&of, 3).await.unwrap(), prompts[..3]);
+    // Beside each other, whatever conversation they are of.
+    let collection = at(&d, MESSAGE, &rkey(1)).collection;
+    let some = index.collection(&d, &collection, Some(&rkey(120)), 3).await.unwrap();
+    assert_eq!(some.iter().map(|r| r.address.rkey.clone()).collect::<Vec<_>>(), [121, 122, 123].map(rkey));
+    assert_eq!(index.collection(&d, &collection, None, 1).await.unwrap()[0].address.rkey, rkey(101));
+    // And nothing of what may not be shown.
+    apply(index, vec![Change::Account { did: d.clone(), status: AccountStatus::Takendown, at_ms: 1 }]).await;
+    assert_eq!(index.cursor_at(&of, 3).await.unwrap(), None);
+    assert_eq!(index.position(&of, &rkey(103)).await.unwrap(), None);
+    assert!(index.prompts(&of, 10).await.unwrap().is_empty());
+    assert!(index.collection(&d, &collection, None, 10).await.unwrap().is_empty());
+}
+
 pub async fn a_message_waits_for_its_session(index: &dyn Index) {
     let mut changes = kiln(1, 10);
     let own = changes.remove(0);

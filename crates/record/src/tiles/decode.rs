@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use onrecord_lexicon::{Cid, Datetime, Did, Handle, Rkey};
+use onrecord_lexicon::{Cid, Did, Handle, Rkey};
 use onrecord_transcript::{
     Conversation, Grain, Harness, Message, Part, Role, Source, Turn, Warning, assemble, import::pi, steps::summarise,
 };
 use serde_json::{Map, Value};
 
 use super::{FAILED, Form, Snapshot, WITHHELD, join_model, legacy};
-use crate::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord};
+use crate::{Family, Published};
 
 /// Where a message stands in a snapshot: its turn, and its place in that.
 pub(super) type Place = (usize, usize);
@@ -254,41 +254,11 @@ pub fn published(
     cid: &Cid,
     reading: &Reading,
 ) -> Result<Published, crate::Error> {
-    let conversation = &reading.conversation;
-    let session = SessionRecord {
-        title: conversation.title.clone(),
-        description: None,
-        discussion: None,
-        created_at: Datetime::from_timestamp(conversation.created_at),
-        extra: Map::new(),
-    };
-    let mut published =
-        Published { repo: repo.clone(), handle, family, rkey, cid: cid.clone(), session, messages: Vec::new() };
-    let uri = onrecord_lexicon::AtUri::parse(&published.uri())?;
-    for turn in &conversation.turns {
-        let withheld = reading.held.contains(&turn.id);
-        let record = MessageRecord {
-            session: uri.clone(),
-            role: if turn.role == Role::User { "user" } else { "assistant" }.to_owned(),
-            withheld,
-            text: turn.text.clone(),
-            model: turn.model.clone(),
-            steps: (turn.steps().iter())
-                .map(|step| StepRecord {
-                    tool: step.tool.clone(),
-                    summary: Some(step.summary.clone()).filter(|summary| !summary.is_empty()),
-                    failed: step.failed,
-                })
-                .collect(),
-            refs: Vec::new(),
-            mentions: Vec::new(),
-            created_at: Datetime::from_timestamp(turn.created_at),
-            extra: Map::new(),
-        };
-        let rkey = Rkey::parse(&format!("turn-{}", turn.index))?;
-        published.messages.push(PublishedMessage { rkey, cid: cid.clone(), record });
-    }
-    Ok(published)
+    let key = |turn: &Turn| Rkey::parse(&format!("turn-{}", turn.index));
+    let published = Published::of_reading(repo, handle, (family, rkey, cid), &reading.conversation, key)?;
+    Ok(published.with_withheld(|index| {
+        reading.conversation.turns.get(index).is_some_and(|turn| reading.held.contains(&turn.id))
+    }))
 }
 
 /// A time in milliseconds since 1970; one too small for that is taken for seconds, which some programs write.

@@ -7,10 +7,11 @@
 use std::fmt::{self, Write};
 
 use crate::{
-    Error, Standing,
+    Error, ListEntry, ListView, Standing,
     bar::BAR,
     markdown::fence_after,
     moment::{Moment, span},
+    path_in,
     view::{Continues, ConversationView, StepView, TurnView},
 };
 
@@ -25,6 +26,13 @@ pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Erro
     for line in head(view) {
         writeln!(out, "- {}", Escaped(&line))?;
     }
+    turns_markdown(&mut out, view)?;
+    writeln!(out, "\n---\n\n{}", standing(view))?;
+    Ok(out)
+}
+
+/// The turns alone.
+pub(super) fn turns_markdown(out: &mut String, view: &ConversationView<'_>) -> fmt::Result {
     for turn in &view.turns {
         if turn.continues != Continues::Turn {
             writeln!(out, "\n## {}, {}", Escaped(&turn.speaker(&view.author)), Escaped(&stamp(turn)))?;
@@ -32,12 +40,14 @@ pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Erro
         out.push('\n');
         if turn.withheld {
             writeln!(out, "*{}*", off_the_record(turn))?;
+        } else if turn.encrypted {
+            writeln!(out, "*{ENCRYPTED}*")?;
         } else if turn.is_empty() {
             writeln!(out, "*{EMPTY}*")?;
         } else if turn.role == "assistant" {
-            lower_headings(&mut out, turn)?;
+            lower_headings(out, turn)?;
         } else {
-            quote(&mut out, turn.text)?;
+            quote(out, turn.text)?;
         }
         if !turn.steps.is_empty() {
             if !turn.text.trim().is_empty() {
@@ -47,10 +57,9 @@ pub fn conversation_markdown(view: &ConversationView<'_>) -> Result<String, Erro
                 writeln!(out, "- {} {}{}", outcome(step), Code(step.tool), Summary(step))?;
             }
         }
-        about(&mut out, turn, "- ")?;
+        about(out, turn, "- ")?;
     }
-    writeln!(out, "\n---\n\n{}", standing(view))?;
-    Ok(out)
+    Ok(())
 }
 
 /// The conversation as plain text.
@@ -64,33 +73,92 @@ pub fn conversation_text(view: &ConversationView<'_>) -> Result<String, Error> {
     for line in head(view) {
         writeln!(out, "{line}")?;
     }
+    turns_text(&mut out, view)?;
+    writeln!(out, "\n{}", standing(view))?;
+    Ok(out)
+}
+
+/// The turns alone.
+pub(super) fn turns_text(out: &mut String, view: &ConversationView<'_>) -> fmt::Result {
     for turn in &view.turns {
         if turn.continues != Continues::Turn {
             writeln!(out, "\n{}, {}", one_line(&turn.speaker(&view.author)), stamp(turn))?;
         }
         if turn.withheld {
             writeln!(out, "  [{}]", off_the_record(turn))?;
+        } else if turn.encrypted {
+            writeln!(out, "  [{ENCRYPTED}]")?;
         } else if turn.is_empty() {
             writeln!(out, "  [{EMPTY}]")?;
         } else {
-            indent(&mut out, turn.text)?;
+            indent(out, turn.text)?;
         }
         for step in &turn.steps {
             let summary = one_line(step.summary.unwrap_or_default());
             let line = format!("  {:<6}  {}  {summary}", outcome(step), one_line(step.tool));
             writeln!(out, "{}", line.trim_end())?;
         }
-        about(&mut out, turn, "  ")?;
+        about(out, turn, "  ")?;
     }
-    writeln!(out, "\n{}", standing(view))?;
-    Ok(out)
+    Ok(())
 }
 
 /// What a turn without words says instead.
 pub(crate) const EMPTY: &str = "Nothing was said in this turn. It was not held back; it is empty.";
 
+/// What a turn says that cannot be read.
+pub(crate) const ENCRYPTED: &str = "This turn is encrypted, and cannot be read here.";
+
 fn off_the_record(turn: &TurnView<'_>) -> String {
     format!("Off the record. The author held back this {}, {}.", turn.noun(), turn.moment.clock())
+}
+
+/// A list as a Markdown document.
+pub(super) fn list_markdown(view: &ListView<'_>) -> Result<String, Error> {
+    let mut out = String::new();
+    writeln!(out, "# {}\n", Escaped(&list_title(view)))?;
+    for entry in view.conversations {
+        let (path, line) = list_line(entry);
+        writeln!(out, "- [{}]({path}): {}", Escaped(&entry.title), Escaped(&line))?;
+    }
+    if let Some(next) = &view.next {
+        writeln!(out, "\nMore: `?after={next}`")?;
+    }
+    Ok(out)
+}
+
+/// A list as plain text.
+pub(super) fn list_text(view: &ListView<'_>) -> Result<String, Error> {
+    let mut out = String::new();
+    writeln!(out, "{}", one_line(&list_title(view)))?;
+    for entry in view.conversations {
+        let (path, line) = list_line(entry);
+        writeln!(out, "\n{}\n  {}\n  {path}", one_line(&entry.title), one_line(&line))?;
+    }
+    if let Some(next) = &view.next {
+        writeln!(out, "\nMore: ?after={next}")?;
+    }
+    Ok(out)
+}
+
+fn list_title(view: &ListView<'_>) -> String {
+    view.author.as_ref().map_or_else(|| "Conversations".to_owned(), |a| format!("Conversations of {}", a.name()))
+}
+
+/// Where an entry leads, and what it is.
+fn list_line(entry: &ListEntry) -> (String, String) {
+    let path = path_in(&entry.repo, entry.handle.as_deref(), &entry.collection, &entry.rkey);
+    let author = entry.handle.as_ref().map_or_else(|| entry.repo.clone(), |handle| format!("@{handle}"));
+    let tally = if entry.encrypted {
+        "its link opens it".to_owned()
+    } else {
+        format!("{} turns, off the record: {}", entry.turns, entry.withheld)
+    };
+    let mut line = format!("{author}, {}, {tally}", Moment::read(&entry.created_at).day());
+    if !entry.models.is_empty() {
+        line.push_str(&format!(", {}", entry.models.join(", ")));
+    }
+    (path, line)
 }
 
 fn head(view: &ConversationView<'_>) -> Vec<String> {
@@ -118,6 +186,10 @@ fn head(view: &ConversationView<'_>) -> Vec<String> {
         lines.push(format!("Discussion: {discussion}"));
     }
     lines.push(format!("Record: {}", view.uri));
+    if let Some(part) = view.part {
+        lines.push(format!("Records {} to {} of {}", part.first, part.last, part.of));
+    }
+    lines.extend(view.notes.iter().map(|note| format!("Note: {note}")));
     lines.iter().map(|line| one_line(line)).collect()
 }
 

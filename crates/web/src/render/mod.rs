@@ -1,16 +1,24 @@
 //! The view in every format.
 
+mod conversation;
 mod document;
-mod page;
+mod frame;
+mod list;
+mod notice;
 mod place;
+mod rendered;
+mod turn;
 
-use serde_json::json;
-
+pub(crate) use conversation::WHOLE_TURNS;
+pub use conversation::conversation_html;
 pub use document::{conversation_markdown, conversation_text};
-pub(crate) use page::{Notice, notice_html};
-pub use page::{conversation_html, list_html};
+pub(crate) use list::ListAt;
+pub use list::list_html;
+pub(crate) use notice::Notice;
 pub use place::{Place, TURNS_PER_PAGE};
 pub(crate) use place::{page_count, page_of};
+pub(crate) use rendered::Rendered;
+pub(crate) use turn::TurnPage;
 
 use crate::{Error, ListView, view::ConversationView};
 
@@ -39,11 +47,6 @@ pub fn conversation_json(view: &ConversationView<'_>) -> Result<String, Error> {
 /// A page of the list as JSON: the view itself.
 pub fn list_json(view: &ListView<'_>) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(view)? + "\n")
-}
-
-/// A notice as JSON.
-pub(crate) fn notice_json(notice: &Notice) -> String {
-    format!("{:#}\n", json!({ "error": notice.code, "message": notice.text }))
 }
 
 #[cfg(test)]

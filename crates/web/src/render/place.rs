@@ -1,6 +1,6 @@
 //! Where a page stands, and so how it links to its neighbours.
 
-use crate::style_path;
+use crate::{Host, style_path};
 
 /// How many records a page shows; a longer conversation is cut into pages.
 pub const TURNS_PER_PAGE: usize = 200;
@@ -12,6 +12,8 @@ pub enum Place<'a> {
     Site {
         /// E.g. `/@dana.example/3mf2k5aaaaa22`.
         path: &'a str,
+        /// What the site says of itself.
+        host: &'a Host,
     },
     /// In a folder of files; `stem` is the name of the conversation's files without suffix.
     Folder {
@@ -49,7 +51,7 @@ impl Place<'_> {
     /// The whole conversation in another format, e.g. `json`.
     pub(crate) fn format(&self, suffix: &str) -> String {
         match self {
-            Self::Site { path } => format!("{path}.{suffix}"),
+            Self::Site { path, .. } => format!("{path}.{suffix}"),
             Self::Folder { stem } => format!("{stem}.{suffix}"),
             Self::Alone => String::new(),
         }
@@ -58,8 +60,8 @@ impl Place<'_> {
     /// Page `page` of the conversation, from 1.
     pub(crate) fn page(&self, page: usize) -> String {
         match (self, page) {
-            (Self::Site { path }, 1) => (*path).to_owned(),
-            (Self::Site { path }, page) => format!("{path}?page={page}"),
+            (Self::Site { path, .. }, 1) => (*path).to_owned(),
+            (Self::Site { path, .. }, page) => format!("{path}?page={page}"),
             (Self::Folder { stem }, 1) => format!("{stem}.html"),
             (Self::Folder { stem }, page) => format!("{stem}.p{page}.html"),
             (Self::Alone, _) => String::new(),
@@ -69,7 +71,7 @@ impl Place<'_> {
     /// All of the conversation on one page, where there is such a page.
     pub(crate) fn whole(&self) -> Option<String> {
         match self {
-            Self::Site { path } => Some(format!("{path}?page=all")),
+            Self::Site { path, .. } => Some(format!("{path}?page=all")),
             Self::Folder { .. } | Self::Alone => None,
         }
     }

@@ -10,7 +10,8 @@ use crate::{
     view::tests::{held_back, published, said, step},
 };
 
-const SITE: Place<'_> = Place::Site { path: "/@dana.example/3mf2k5aaaaa22" };
+static HOST: crate::Host = crate::Host::new();
+const SITE: Place<'_> = Place::Site { path: "/@dana.example/3mf2k5aaaaa22", host: &HOST };
 
 fn page_of(published: &Published) -> String {
     let view = ConversationView::new(published, Standing::of(published));
@@ -237,7 +238,7 @@ fn no_words_of_a_turn_pass_for_another_turn_in_the_documents() {
 #[test]
 fn every_page_is_closed_to_search_engines_and_asks_nothing_of_others() {
     let p = conversation();
-    for html in [page_of(&p), list_html(&ListView { total: 0, page: 1, pages: 1, conversations: &[] }, SITE).unwrap()] {
+    for html in [page_of(&p), list_html(&ListView { author: None, conversations: &[], next: None }, SITE).unwrap()] {
         assert!(html.contains("<meta name=\"robots\" content=\"noindex\">"));
         assert!(!html.contains("<script") && !html.contains(" style=\"") && !html.contains(" src=\""));
         assert_eq!(html.matches("rel=\"stylesheet\"").count(), 1);
@@ -294,11 +295,11 @@ fn what_is_encrypted_is_listed_without_a_count_of_turns() {
     let mut p = published(vec![]);
     p.family = Family::TilesPrivate;
     let entries = [ListEntry::new(&p, Standing::of(&p))];
-    let html = list_html(&ListView { total: 1, page: 1, pages: 1, conversations: &entries }, SITE).unwrap();
+    let html = list_html(&ListView { author: None, conversations: &entries, next: None }, SITE).unwrap();
     assert!(html.contains("(encrypted)") && html.contains("its link opens it") && !html.contains("0 turns"), "{html}");
     // What is open and says nothing has none.
     p.family = Family::Tiles;
     let entries = [ListEntry::new(&p, Standing::of(&p))];
-    let html = list_html(&ListView { total: 1, page: 1, pages: 1, conversations: &entries }, SITE).unwrap();
+    let html = list_html(&ListView { author: None, conversations: &entries, next: None }, SITE).unwrap();
     assert!(html.contains("0 turns") && !html.contains("its link opens it"), "{html}");
 }

@@ -1,17 +1,23 @@
 //! Answers, and what every answer carries.
 
+use std::{collections::HashMap, sync::Arc};
+
 use axum::{
     body::Body,
-    extract::Request,
+    extract::{Query, Request, State, rejection::QueryRejection},
     http::{HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
+use super::{Host, Site};
 use crate::{
-    CONTENT_SECURITY_POLICY, STYLE,
-    render::{Notice, notice_html, notice_json},
+    CONTENT_SECURITY_POLICY, Error, STYLE,
+    render::{Notice, Rendered},
 };
+
+/// What stands after the `?`.
+pub(super) type Asked = Result<Query<HashMap<String, String>>, QueryRejection>;
 
 /// A format a page comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +46,24 @@ impl Format {
         })
     }
 
+    /// A view in this format.
+    pub(super) fn body(self, host: &Host, view: &impl Rendered) -> Result<String, Error> {
+        match self {
+            Self::Html => view.html(host),
+            Self::Json => view.json(),
+            Self::Markdown => view.markdown(),
+            Self::Text => view.text(),
+        }
+    }
+
+    /// The page of a view.
+    pub(super) fn page(self, host: &Host, view: &impl Rendered) -> Response {
+        match self.body(host, view) {
+            Ok(body) => self.answer(StatusCode::OK, body),
+            Err(error) => failed(host, self, &error),
+        }
+    }
+
     pub(super) fn answer(self, status: StatusCode, body: String) -> Response {
         (status, [(header::CONTENT_TYPE, self.content_type())], body).into_response()
     }
@@ -47,6 +71,7 @@ impl Format {
 
 /// Says that there is no page to show, in the format that was asked for.
 pub(super) fn notice(
+    host: &Host,
     format: Format,
     status: StatusCode,
     code: &'static str,
@@ -54,19 +79,16 @@ pub(super) fn notice(
     text: &str,
 ) -> Response {
     let notice = Notice { code, title, text: text.to_owned() };
-    let body = match format {
-        Format::Html => notice_html(&notice).unwrap_or_else(|error| {
-            tracing::error!(%error, "a notice could not be laid out");
-            format!("{title}. {text}")
-        }),
-        Format::Json => notice_json(&notice),
-        Format::Markdown | Format::Text => format!("{title}. {text}\n"),
-    };
+    let body = format.body(host, &notice).unwrap_or_else(|error| {
+        tracing::error!(%error, "a notice could not be laid out");
+        format!("{title}. {text}")
+    });
     format.answer(status, body)
 }
 
-pub(super) fn unknown(format: Format) -> Response {
+pub(super) fn unknown(host: &Host, format: Format) -> Response {
     notice(
+        host,
         format,
         StatusCode::NOT_FOUND,
         "unknown",
@@ -75,8 +97,47 @@ pub(super) fn unknown(format: Format) -> Response {
     )
 }
 
-pub(super) fn encrypted(format: Format) -> Response {
+pub(super) fn unknown_author(host: &Host, format: Format) -> Response {
     notice(
+        host,
+        format,
+        StatusCode::NOT_FOUND,
+        "unknown",
+        "Nothing is known of this account",
+        "This site keeps no conversation of an account of this name. The name may have changed hands, or the link may be \
+         incomplete.",
+    )
+}
+
+pub(super) fn no_such_turn(host: &Host, format: Format) -> Response {
+    notice(
+        host,
+        format,
+        StatusCode::NOT_FOUND,
+        "unknown",
+        "This turn is not in the conversation",
+        "The conversation is here, but no turn of it has this key. The link may be incomplete.",
+    )
+}
+
+pub(super) fn too_long(host: &Host, format: Format) -> Response {
+    notice(
+        host,
+        format,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "tooLong",
+        "This conversation is too long for one document",
+        "It can be read by pages: add ?page=1 to the address, and go on from there.",
+    )
+}
+
+pub(super) fn no_such_page_of(host: &Host, format: Format) -> Response {
+    notice(host, format, StatusCode::NOT_FOUND, "notFound", "There is no such page", "It has fewer pages than that.")
+}
+
+pub(super) fn encrypted(host: &Host, format: Format) -> Response {
+    notice(
+        host,
         format,
         StatusCode::FORBIDDEN,
         "encrypted",
@@ -86,8 +147,9 @@ pub(super) fn encrypted(format: Format) -> Response {
     )
 }
 
-pub(super) fn gone(format: Format) -> Response {
+pub(super) fn gone(host: &Host, format: Format) -> Response {
     notice(
+        host,
         format,
         StatusCode::GONE,
         "gone",
@@ -97,9 +159,10 @@ pub(super) fn gone(format: Format) -> Response {
 }
 
 /// The source failed: the log says how, the reader is told that it is not their doing.
-pub(super) fn failed(format: Format, error: &dyn std::fmt::Display) -> Response {
+pub(super) fn failed(host: &Host, format: Format, error: &dyn std::fmt::Display) -> Response {
     tracing::error!(%error, "a page could not be made");
     notice(
+        host,
         format,
         StatusCode::INTERNAL_SERVER_ERROR,
         "failed",
@@ -108,8 +171,9 @@ pub(super) fn failed(format: Format, error: &dyn std::fmt::Display) -> Response 
     )
 }
 
-pub(super) async fn no_such_page() -> Response {
+pub(super) async fn no_such_page(State(site): State<Arc<Site>>) -> Response {
     notice(
+        &site.host,
         Format::Html,
         StatusCode::NOT_FOUND,
         "notFound",
@@ -118,8 +182,9 @@ pub(super) async fn no_such_page() -> Response {
     )
 }
 
-pub(super) async fn only_reading() -> Response {
+pub(super) async fn only_reading(State(site): State<Arc<Site>>) -> Response {
     notice(
+        &site.host,
         Format::Html,
         StatusCode::METHOD_NOT_ALLOWED,
         "methodNotAllowed",
@@ -143,14 +208,16 @@ pub(super) async fn style() -> Response {
 }
 
 /// What every answer says to the browser. A conversation is never kept by a cache, so that taking it back is at once.
-pub(super) async fn headers(request: Request, next: Next) -> Response {
+pub(super) async fn headers(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if !site.host.is_indexed {
+        headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+    }
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("x-robots-tag"), "noindex"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
@@ -170,6 +237,7 @@ pub(super) async fn loopback(only: bool, request: Request<Body>, next: Next) -> 
         .or_else(|| request.uri().authority().map(axum::http::uri::Authority::as_str));
     if only && !host.is_some_and(is_loopback) {
         return notice(
+            &Host::new(),
             Format::Text,
             StatusCode::MISDIRECTED_REQUEST,
             "misdirected",

@@ -3,16 +3,18 @@ use axum::{
     body::{Body, to_bytes},
     http::{HeaderMap, Method, Request, StatusCode},
 };
-use onrecord_lexicon::Did;
 use onrecord_record::aligned;
 use tower::ServiceExt;
 
 use super::*;
 use crate::{
-    SHELF, Standing,
+    ListEntry, SHELF, Standing, style_path,
     view::tests::{published, said},
 };
 
+mod indexed;
+
+const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
 const AT: &str = "/at/did:plc:ewvi7nxzyoun6zhxrhs64oiz/click.aligned.chat.session/3mf2k5aaaaa22";
 
 /// A site with one conversation of 401 turns under AT and `/@dana.example/…`, one taken back (key `3gone`), and a source
@@ -22,15 +24,20 @@ fn site(loopback_only: bool) -> Router {
         (0..401).map(|i| said("user", &format!("05:{:02}:{:02}", i / 60, i % 60), &format!("turn {i}."))).collect();
     let conversation = published(turns);
     let entry = ListEntry::new(&conversation, Standing::Repository);
-    router(Site {
-        list: Box::new(move |offset, limit| {
-            let entries =
-                (offset..120.min(offset + limit)).map(|i| ListEntry { title: format!("Talk {i}"), ..entry.clone() });
-            Ok(ListSlice { entries: entries.collect(), total: 120 })
+    let own = Own {
+        list: Arc::new(move |wanted| {
+            let entries = (0..120_u64)
+                .map(|i| OwnEntry {
+                    published_us: 1000 - i,
+                    entry: ListEntry { title: format!("Talk {i}"), ..entry.clone() },
+                })
+                .filter(|own| own.published_us < wanted.before_us)
+                .filter(|_| wanted.repo.as_ref().is_none_or(|did| did.as_str() == DID));
+            Ok(entries.take(wanted.limit).collect())
         }),
-        find: Box::new(move |address| {
+        find: Arc::new(move |address| {
             let mine = match &address.repo {
-                Repo::Did(did) => did.as_str() == "did:plc:ewvi7nxzyoun6zhxrhs64oiz",
+                Repo::Did(did) => did.as_str() == DID,
                 Repo::Handle(handle) => handle.as_str() == "dana.example",
             };
             Ok(match address.rkey.as_str() {
@@ -45,8 +52,10 @@ fn site(loopback_only: bool) -> Router {
                 _ => Found::Unknown,
             })
         }),
-        loopback_only,
-    })
+        know: Arc::new(|places| Ok(places.iter().map(|_| Known::No).collect())),
+        resolve: Arc::new(|handle| Ok((handle.as_str() == "dana.example").then(|| Did::parse(DID).unwrap()))),
+    };
+    router(Site { own: Some(own), index: None, host: Host::new(), loopback_only })
 }
 
 async fn ask(method: Method, path: &str, host: Option<&str>) -> (StatusCode, HeaderMap, String) {
@@ -117,10 +126,10 @@ async fn pages_that_are_not_there_are_not_found() {
         &format!("{AT}?page=4"),
         &format!("{AT}?page=0"),
         &format!("{AT}?page=x"),
-        &format!("{AT}?turn=nope"),
-        "/?page=4",
-        "/?page=99999999999999999999",
-        "/?page=0",
+        "/?after=x",
+        "/?after=1",
+        "/@nobody.example",
+        "/at/did:plc:x",
     ] {
         let (status, _, body) = get(path).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
@@ -157,29 +166,78 @@ async fn a_failing_source_is_told_without_its_secrets() {
 }
 
 #[tokio::test]
-async fn a_link_to_a_turn_leads_to_its_page_and_anchor() {
+async fn a_turn_has_a_page_that_leads_to_its_place() {
     let conversation = published((0..401).map(|i| said("user", "05:06:00", &i.to_string())).collect());
     for (index, target) in [(0, AT.to_owned()), (399, format!("{AT}?page=2")), (400, format!("{AT}?page=3"))] {
         let rkey = &conversation.messages[index].rkey;
         let (status, headers, _) = get(&format!("{AT}?turn={rkey}")).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
-        assert_eq!(headers["location"].to_str().unwrap(), format!("{target}#{rkey}"));
+        assert_eq!(headers["location"].to_str().unwrap(), format!("{AT}/{rkey}"));
+        let (status, _, body) = get(&format!("{AT}/{rkey}")).await;
+        assert_eq!((status, body.matches("<article").count()), (StatusCode::OK, 1));
+        assert!(
+            body.contains(&format!("turn {index}.")) && body.contains(&format!("href=\"{target}#{rkey}\"")),
+            "{body}"
+        );
+        let (_, _, json) = get(&format!("/@dana.example/3mf2k5aaaaa22/{rkey}.json")).await;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((json["position"].as_u64(), json["turns"].as_array().unwrap().len()), (Some(index as u64 + 1), 1));
+        assert_eq!(json["previous"].is_null(), index == 0);
+        assert_eq!(json["next"].is_null(), index == 400);
     }
+    assert_eq!(get(&format!("{AT}/3nope")).await.0, StatusCode::NOT_FOUND);
     let (_, _, body) = get(&format!("{AT}?page=all")).await;
     assert_eq!(body.matches("<article").count(), 401);
+}
+
+#[tokio::test]
+async fn the_outline_of_every_page_is_that_of_the_whole() {
+    let conversation = published((0..401).map(|i| said("user", "05:06:00", &i.to_string())).collect());
+    let (first, last) = (&conversation.messages[0].rkey, &conversation.messages[400].rkey);
+    for (page, to_first, to_last) in [
+        ("", format!("#{first}"), format!("{AT}?page=3#{last}")),
+        ("?page=3", format!("{AT}#{first}"), format!("#{last}")),
+    ] {
+        let (_, _, body) = get(&format!("{AT}{page}")).await;
+        for href in [to_first, to_last] {
+            assert!(body.contains(&format!("<li><a dir=\"auto\" href=\"{href}\">")), "{href}");
+        }
+    }
+    let (_, _, json) = get(&format!("{AT}.json?page=3")).await;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["part"], serde_json::json!({"first": 401, "last": 401, "of": 401}));
+    assert_eq!(get(&format!("{AT}.json?page=4")).await.0, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
 async fn the_list_is_paged_and_comes_as_json_too() {
     let (_, _, first) = get("/").await;
     assert_eq!(first.matches("<article").count(), 50);
-    assert!(first.contains("120 conversations, page 1 of 3") && first.contains("href=\"/?page=2\""));
-    assert!(first.contains("href=\"/@dana.example/3mf2k5aaaaa22\""));
-    let (_, _, last) = get("/?page=3").await;
-    assert_eq!(last.matches("<article").count(), 20);
-    let (_, _, json) = get("/index.json?page=3").await;
+    assert!(first.contains("href=\"/@dana.example/3mf2k5aaaaa22\"") && first.contains("Talk 49<"));
+    let mut next = "/index.json".to_owned();
+    let mut seen = Vec::new();
+    loop {
+        let (_, _, json) = get(&next).await;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        seen.extend(json["conversations"].as_array().unwrap().iter().map(|c| c["title"].as_str().unwrap().to_owned()));
+        match json["next"].as_str() {
+            Some(after) => next = format!("/index.json?after={after}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, (0..120).map(|i| format!("Talk {i}")).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn an_author_has_a_page() {
+    for path in ["/@dana.example", "/at/did:plc:ewvi7nxzyoun6zhxrhs64oiz"] {
+        let (status, _, body) = get(path).await;
+        assert_eq!((status, body.matches("<article").count()), (StatusCode::OK, 50), "{path}");
+        assert!(body.contains("href=\"/@dana.example?after="), "{path}");
+    }
+    let (_, _, json) = get("/@dana.example/index.json").await;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((json["total"].as_u64(), json["conversations"].as_array().unwrap().len()), (Some(120), 20));
+    assert_eq!(json["author"]["handle"], "dana.example");
 }
 
 #[tokio::test]

@@ -6,13 +6,13 @@ use onrecord_record::{Family, MessageRecord, Published, PublishedMessage};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
-    Author, Continues, ConversationView, Counts, MentionView, ModelView, RefView, Standing, StepView, TitleFrom,
+    Asked, Author, Continues, ConversationView, Counts, MentionView, ModelView, RefView, Standing, StepView, TitleFrom,
     TurnView,
 };
 use crate::{bar, markdown::open_fence, model_name, moment::Moment};
 
-/// How much of a first line stands in for a title, in graphemes.
-const TITLE_GRAPHEMES: usize = 96;
+/// How much of a first line stands in for a title or in the outline, in graphemes.
+pub(super) const TITLE_GRAPHEMES: usize = 96;
 
 impl<'a> ConversationView<'a> {
     /// The view of `published`, whose records stand where `standing` says.
@@ -33,7 +33,12 @@ impl<'a> ConversationView<'a> {
             uri: published.uri(),
             cid: published.cid.as_str(),
             rkey: published.rkey.as_str(),
-            author: Author { did: published.repo.as_str(), handle: published.handle.as_ref().map(AsRef::as_ref) },
+            author: Author {
+                did: published.repo.as_str(),
+                handle: published.handle.as_ref().map(AsRef::as_ref),
+                display_name: None,
+                automation: None,
+            },
             standing,
             title,
             title_from,
@@ -43,9 +48,28 @@ impl<'a> ConversationView<'a> {
             last_turn_at: turns.last().map(|turn| turn.created_at),
             counts,
             models: models(&turns),
+            part: None,
+            notes: Vec::new(),
+            asked: asked(&turns, 0),
             turns,
         }
     }
+}
+
+/// What a person asks in `turns`, before which `from` records stand.
+pub(super) fn asked<'a>(turns: &[TurnView<'a>], from: usize) -> Vec<Asked<'a>> {
+    (from..)
+        .zip(turns)
+        .filter(|(_, turn)| turn.role == "user" && turn.continues != Continues::Turn)
+        // A command that a person ran is no question.
+        .filter(|(_, turn)| turn.withheld || !turn.text.is_empty() || turn.steps.is_empty())
+        .map(|(position, turn)| Asked {
+            rkey: turn.rkey,
+            position,
+            line: first_line(turn.text, TITLE_GRAPHEMES),
+            withheld: turn.withheld,
+        })
+        .collect()
 }
 
 fn turns(messages: &[PublishedMessage]) -> Vec<TurnView<'_>> {
@@ -90,6 +114,7 @@ fn turn<'a>(message: &'a PublishedMessage, moment: Moment<'a>, continues: Contin
         continues,
         created_at: record.created_at.as_str(),
         withheld: true,
+        encrypted: false,
         text: "",
         model: None,
         steps: Vec::new(),
@@ -117,7 +142,7 @@ fn turn<'a>(message: &'a PublishedMessage, moment: Moment<'a>, continues: Contin
     }
 }
 
-fn model(id: &str) -> ModelView<'_> {
+pub(super) fn model(id: &str) -> ModelView<'_> {
     ModelView { id, name: model_name(id) }
 }
 
@@ -132,18 +157,21 @@ fn models<'a>(turns: &[TurnView<'a>]) -> Vec<ModelView<'a>> {
 }
 
 fn count(turns: &[TurnView<'_>]) -> Counts {
-    let mut counts = Counts { records: turns.len(), ..Counts::default() };
+    let mut counts = Counts { records: turns.len(), covered: covered(turns), ..Counts::default() };
     for turn in turns {
         counts.turns += usize::from(turn.continues != Continues::Turn);
         counts.withheld += usize::from(turn.withheld);
-        counts.covered += bar::count(turn.text);
-        for step in &turn.steps {
-            counts.steps += 1;
-            counts.failed += usize::from(step.failed);
-            counts.covered += bar::count(step.tool) + step.summary.map_or(0, bar::count);
-        }
+        counts.steps += turn.steps.len();
+        counts.failed += turn.steps.iter().filter(|step| step.failed).count();
     }
     counts
+}
+
+/// How many spans of `turns` are covered.
+pub(super) fn covered(turns: &[TurnView<'_>]) -> usize {
+    let steps = turns.iter().flat_map(|turn| &turn.steps);
+    turns.iter().map(|turn| bar::count(turn.text)).sum::<usize>()
+        + steps.map(|step| bar::count(step.tool) + step.summary.map_or(0, bar::count)).sum::<usize>()
 }
 
 /// The record's title, else the first line a person wrote, else a sentence.
@@ -198,6 +226,7 @@ impl TurnView<'_> {
     /// Whether there is nothing in it that a reader could see.
     pub(crate) fn is_empty(&self) -> bool {
         !self.withheld
+            && !self.encrypted
             && self.text.trim().is_empty()
             && self.steps.is_empty()
             && self.refs.is_empty()

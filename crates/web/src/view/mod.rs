@@ -2,6 +2,7 @@
 
 mod build;
 mod list;
+mod stretch;
 
 use std::borrow::Cow;
 
@@ -10,6 +11,8 @@ use serde::Serialize;
 
 pub(crate) use build::first_line;
 pub use list::{ListEntry, ListView};
+pub(crate) use stretch::author_of;
+pub use stretch::{Part, Stretch};
 
 use crate::{SHELF, moment::Moment};
 
@@ -64,10 +67,30 @@ pub struct ConversationView<'a> {
     pub last_turn_at: Option<&'a str>,
     /// How much there is, and how much is not.
     pub counts: Counts,
-    /// The models that spoke, in the order of their first words.
+    /// The models that spoke: in the order of their first words, or of a part, the most used first.
     pub models: Vec<ModelView<'a>>,
+    /// Which part of the conversation its turns are; none if they are all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
     /// Its turns in reading order.
     pub turns: Vec<TurnView<'a>>,
+    /// What a reader should know of how it was read, as sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Cow<'a, str>>,
+    /// What was asked, in all of it.
+    #[serde(skip)]
+    pub(crate) asked: Vec<Asked<'a>>,
+}
+
+/// A line of the outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked<'a> {
+    pub(crate) rkey: &'a str,
+    /// How many records stand before it.
+    pub(crate) position: usize,
+    /// How it begins; none for a prompt held back, or one without words.
+    pub(crate) line: Option<Cow<'a, str>>,
+    pub(crate) withheld: bool,
 }
 
 /// The owner of a repository.
@@ -78,6 +101,12 @@ pub struct Author<'a> {
     /// The handle, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<&'a str>,
+    /// What the account calls itself, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<&'a str>,
+    /// What it says of its being automated, in plain words, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub automation: Option<&'static str>,
 }
 
 /// Where a title is from.
@@ -95,13 +124,13 @@ pub enum TitleFrom {
 /// How much a conversation holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Turns; the records of a turn that was too long for one record count once.
+    /// Turns; the records of a turn that was too long for one record count once, except where only a part was read.
     pub turns: usize,
     /// Message records.
     pub records: usize,
     /// Turns held back.
     pub withheld: usize,
-    /// Spans covered, wherever they are: text, steps, title, description.
+    /// Spans covered, wherever they are: text, steps, title, description. Of a part: in that part.
     pub covered: usize,
     /// Tool calls.
     pub steps: usize,
@@ -146,6 +175,9 @@ pub struct TurnView<'a> {
     pub created_at: &'a str,
     /// The author held it back: it has no text, no model, no steps, no references.
     pub withheld: bool,
+    /// It is encrypted and cannot be read here, which is neither withheld nor empty.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub encrypted: bool,
     /// What was said. Empty is empty, and not withheld.
     pub text: &'a str,
     /// The model that said it.

@@ -1,0 +1,50 @@
+//! What every page has around it.
+
+use super::Place;
+use crate::Host;
+
+/// The frame of a page.
+pub(crate) struct Frame<'a> {
+    pub(crate) home: Option<&'static str>,
+    /// The stylesheet's address; `None` where it stands in the page.
+    pub(crate) style: Option<String>,
+    /// For files, which no server sends with headers.
+    pub(crate) policy: Option<&'static str>,
+    /// The site it is on, if it is on one.
+    pub(crate) host: Option<&'a Host>,
+}
+
+impl<'a> Frame<'a> {
+    pub(crate) fn new(place: Place<'a>) -> Self {
+        let (policy, host) = match place {
+            Place::Site { host, .. } => (None, Some(host)),
+            Place::Folder { .. } => (Some(FOLDER_POLICY), None),
+            Place::Alone => (Some(ALONE_POLICY), None),
+        };
+        Self { home: place.home(), style: place.style(), policy, host }
+    }
+
+    /// A page of a site.
+    pub(crate) fn of_site(host: &'a Host) -> Self {
+        Self::new(Place::Site { path: "/", host })
+    }
+
+    /// Whether search engines may list the page.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.host.is_some_and(|host| host.is_indexed)
+    }
+
+    /// What the site is called.
+    pub(crate) fn name(&self) -> &'a str {
+        self.host.map_or("onrecord", Host::name)
+    }
+}
+
+/// As [`crate::CONTENT_SECURITY_POLICY`], for files: there a file is not its own neighbour's `'self'`, and who may frame a
+/// page cannot be said in the page.
+const FOLDER_POLICY: &str =
+    "default-src 'none'; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// The same for a document with its style in it. Foreign text cannot bring in a style of its own: its markup is escaped.
+const ALONE_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

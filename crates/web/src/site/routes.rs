@@ -1,0 +1,36 @@
+//! Which page stands where.
+
+use std::sync::Arc;
+
+use axum::{Router, middleware, routing::get};
+
+use super::{Site, answer, author, conversation, home, turn};
+use crate::style_path;
+
+/// The site as a service.
+pub fn router(site: Site) -> Router {
+    let loopback_only = site.loopback_only;
+    let site = Arc::new(site);
+    let for_headers = Arc::clone(&site);
+    Router::new()
+        .route("/", get(home::page))
+        .route("/index.json", get(home::json))
+        .route("/index.md", get(home::markdown))
+        .route("/index.txt", get(home::text))
+        .route("/{owner}", get(author::short))
+        .route("/{owner}/index.json", get(author::json))
+        .route("/{owner}/index.md", get(author::markdown))
+        .route("/{owner}/index.txt", get(author::text))
+        .route("/at/{repo}", get(author::at))
+        .route("/at/{repo}/{collection}/{rkey}", get(conversation::at))
+        .route("/at/{repo}/{collection}/{rkey}/{turn}", get(turn::at))
+        .route("/{owner}/{rkey}", get(conversation::short))
+        .route("/{owner}/{rkey}/{turn}", get(turn::short))
+        .route("/style.css", get(answer::style))
+        .route(&style_path(), get(answer::style_for_ever))
+        .fallback(answer::no_such_page)
+        .method_not_allowed_fallback(answer::only_reading)
+        .layer(middleware::from_fn_with_state(for_headers, answer::headers))
+        .layer(middleware::from_fn(move |request, next| answer::loopback(loopback_only, request, next)))
+        .with_state(site)
+}
