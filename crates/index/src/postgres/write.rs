@@ -29,6 +29,7 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
             return Err(Error::Fenced);
         }
     }
+    lock(&tx, batch).await?;
     let version = new_version()?;
     let mut work = Work { tx: &tx, version, applied: Applied::default(), has_removed: false };
     work.applied.ignored = batch.ignored;
@@ -72,6 +73,28 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
     }
     tx.commit().await?;
     Ok((applied, has_removed))
+}
+
+/// Lets no other batch look at these accounts before this one is written: two sources tell of the same record at the same
+/// moment, and whoever is second must see what the first did. In the same order everywhere, so that none waits in a circle.
+async fn lock(tx: &Transaction<'_>, batch: &Admitted) -> Result<()> {
+    /// What the locks are for, among others of this database: "repo".
+    const CLASS: i32 = 0x7265_706f;
+    /// How many parts the accounts are locked by.
+    const PARTS: i32 = 64;
+    let parts: BTreeSet<i32> = batch.acts.iter().map(|act| part(act.did(), PARTS)).collect();
+    let parts: Vec<i32> = parts.into_iter().collect();
+    if !parts.is_empty() {
+        all(tx, "SELECT pg_advisory_xact_lock($1, part) FROM unnest($2::int[]) AS k (part)", &[&CLASS, &parts]).await?;
+    }
+    Ok(())
+}
+
+/// Which of `parts` an account is in; the same in every process.
+fn part(did: &Did, parts: i32) -> i32 {
+    let hash = did.as_str().bytes().fold(0_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    // Signed or not, the rest is the same distance from others.
+    (hash.cast_signed() % parts).abs()
 }
 
 type Values<'v> = &'v [&'v (dyn ToSql + Sync)];
