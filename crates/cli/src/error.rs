@@ -135,7 +135,7 @@ impl Error {
             | Self::CannotUncover { .. }
             | Self::Environment { .. }
             | Self::AmbiguousSession { .. }
-            | Self::Index(onrecord_index::Error::Address(_))
+            | Self::Index(onrecord_index::Error::Address(_) | onrecord_index::Error::DatabaseAddress(_))
             | Self::Workspace(Ws::WhichAccount(_) | Ws::NoSuchSource(_) | Ws::Redact(Redact::Pattern(_))) => USAGE,
             Self::Workspace(Ws::Redact(Redact::Undecided { .. }) | Ws::Gate(_)) => PROBLEMS,
             Self::Workspace(

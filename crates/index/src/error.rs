@@ -6,6 +6,17 @@ pub enum Error {
     /// The address names no kind of database we know.
     #[error("{0:?} is no database: give the path of a SQLite file, or postgres://USER@HOST/NAME")]
     Address(String),
+    /// The address is of PostgreSQL, and holds what cannot be used.
+    #[error("the address of the database: {0}")]
+    DatabaseAddress(String),
+    /// A file of certificates cannot be used.
+    #[error("{path}: {why}")]
+    Certificates {
+        /// Which.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The database was written by a newer version.
     #[error("the index is of version {version}, this onrecord knows {known}: use a newer onrecord")]
     NewerSchema {
@@ -61,6 +72,34 @@ pub enum Error {
     /// No connection to PostgreSQL.
     #[error("the index cannot be reached: {0}")]
     Unreachable(String),
+}
+
+impl Error {
+    /// Whether it may pass by itself, as when a server is started again or another takes its place: trying again is of use.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable(_) => true,
+            Self::Postgres(error) => match error.as_db_error() {
+                // Connections, rollbacks for others' sake, too little of something, an operator's or a failing disk's doing,
+                // and a server that became a standby.
+                Some(db) => {
+                    let code = db.code().code();
+                    ["08", "40", "53", "55", "57", "58"].iter().any(|class| code.starts_with(class))
+                        || ["25006", "25P03"].contains(&code)
+                }
+                None => {
+                    let source = std::error::Error::source(error);
+                    error.is_closed() || source.and_then(|source| source.downcast_ref::<std::io::Error>()).is_some()
+                }
+            },
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+            ),
+            _ => false,
+        }
+    }
 }
 
 /// The server's message, but for the classes (data, constraints, syntax) that quote values: these may be the text of records.

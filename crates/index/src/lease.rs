@@ -29,9 +29,9 @@ impl std::fmt::Debug for Lease {
 }
 
 /// Ends a task when dropped.
-pub(crate) struct Held(pub(crate) tokio::task::JoinHandle<()>);
+pub(crate) struct EndsWhenDropped(pub(crate) tokio::task::JoinHandle<()>);
 
-impl Drop for Held {
+impl Drop for EndsWhenDropped {
     fn drop(&mut self) {
         self.0.abort();
     }

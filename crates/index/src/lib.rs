@@ -57,7 +57,36 @@ pub async fn open(address: &str, replica: Option<&str>) -> Result<Arc<dyn Index>
     }
     let path = address.strip_prefix("sqlite:").unwrap_or(address);
     if path.is_empty() || path.contains("://") || replica.is_some() {
-        return Err(Error::Address(replica.unwrap_or(address).to_owned()));
+        return Err(Error::Address(without_password(replica.unwrap_or(address))));
     }
     Ok(Arc::new(SqliteIndex::open(PathBuf::from(path)).await?))
+}
+
+/// An address as it may be shown: whoever meant one with a password gave the password too.
+fn without_password(address: &str) -> String {
+    let shown = address.split_once('?').map_or(address, |(before, _)| before);
+    match (shown.split_once("://"), shown.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
+        (None, Some((_, host))) => format!("…@{host}"),
+        (_, None) => shown.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Invariant 15.
+    #[tokio::test]
+    async fn an_address_that_is_none_is_refused_without_its_password() {
+        for (address, replica) in [
+            ("mysql://dana:hush7@host/name", None),
+            ("mysql://dana:hu@sh7hush7@host/name", None),
+            ("index.db", Some("postgres://dana:hush7@host/name")),
+            ("index.db", Some("postgres://host/name?user=dana&password=hush7")),
+        ] {
+            let said = open(address, replica).await.unwrap_err().to_string();
+            assert!(!said.contains("hush7") && said.contains("host/name"), "{said}");
+        }
+    }
 }

@@ -21,8 +21,8 @@ mod setup;
 
 pub use authorize::{Answer, authorize, follow};
 pub use chromium::{Chromium, View};
-pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams};
-pub use postgres::Postgres;
+pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams, StreamsOptions};
+pub use postgres::{Postgres, PostgresOptions};
 pub use proxy::{Fault, FaultProxy};
 pub use setup::require_pds;
 

@@ -64,20 +64,42 @@ pub struct Streams {
     _process: Process,
 }
 
+/// How a server of streams is to misbehave.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StreamsOptions {
+    /// Events of different accounts come in another order than the PDS's, each up to so much later.
+    pub reorder_ms: u32,
+    /// Readers are sent things twice, kept waiting and left, now and then, by this seed.
+    pub faults: Option<u32>,
+    /// ... and some are left without a sign.
+    pub silences: bool,
+    /// After how many seconds a Tap sends again what was not acknowledged; 0 for its usual minute.
+    pub retry_s: u32,
+}
+
 impl Streams {
     /// Starts one beside `pds`.
     pub async fn start(pds: &Pds) -> Self {
+        Self::start_with(pds, StreamsOptions::default()).await
+    }
+
+    /// Starts one beside `pds` that misbehaves.
+    pub async fn start_with(pds: &Pds, options: StreamsOptions) -> Self {
         #[derive(Deserialize)]
         struct Ready {
             port: u16,
         }
         let port = free_port();
-        let args = [
+        let mut args = vec![
             "streams.mjs".to_owned(),
             format!("--pds={}", pds.url),
             format!("--plc={}", pds.plc_url),
             format!("--port={port}"),
+            format!("--reorder={}", options.reorder_ms),
         ];
+        args.extend(options.faults.map(|seed| format!("--faults={seed}")));
+        args.extend(options.silences.then(|| "--silences".to_owned()));
+        args.extend((options.retry_s > 0).then(|| format!("--retry={}", options.retry_s)));
         let errors = pds.data.path().join(format!("streams-{port}.log"));
         match Process::start::<Ready>(&args, &errors).await {
             Ok((process, ready)) => Self { url: format!("ws://127.0.0.1:{}", ready.port), _process: process },
@@ -242,16 +264,27 @@ impl Pds {
 
     /// Takes the account down, as the server's moderators do.
     pub async fn take_down(&self, did: &Did) {
+        self.set_taken_down(did, true).await;
+    }
+
+    /// Takes the account down, or lets it be again.
+    pub async fn set_taken_down(&self, did: &Did, is_down: bool) {
         let body = json!({
             "subject": { "$type": "com.atproto.admin.defs#repoRef", "did": did },
-            "takedown": { "applied": true },
+            "takedown": { "applied": is_down },
         });
-        let request = reqwest::Client::new()
-            .post(self.method("com.atproto.admin.updateSubjectStatus"))
-            .basic_auth("admin", Some("admin"))
-            .json(&body);
+        self.administer("com.atproto.admin.updateSubjectStatus", &body).await;
+    }
+
+    /// Deletes the account and its repository.
+    pub async fn delete_account(&self, did: &Did) {
+        self.administer("com.atproto.admin.deleteAccount", &json!({ "did": did })).await;
+    }
+
+    async fn administer(&self, method: &str, body: &Value) {
+        let request = reqwest::Client::new().post(self.method(method)).basic_auth("admin", Some("admin")).json(body);
         let answer = request.send().await.expect("the PDS answers");
-        assert!(answer.status().is_success(), "no takedown: {}", answer.text().await.unwrap_or_default());
+        assert!(answer.status().is_success(), "{method}: {}", answer.text().await.unwrap_or_default());
     }
 
     /// Calls a method with a JSON body, past the rate limits and past the code under test.

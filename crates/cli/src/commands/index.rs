@@ -46,6 +46,7 @@ async fn stats(index: &dyn Index, out: &mut Out) -> Result<u8> {
         status.accounts.iter().map(|(state, n)| vec![format!("accounts, {state:?}").to_lowercase(), n.to_string()]),
     );
     rows.push(vec!["known to be gone".to_owned(), status.gone.to_string()]);
+    rows.extend(status.replica_lag_ms.map(|ms| vec!["behind its primary".to_owned(), format!("{ms} ms")]));
     rows.extend(rejected.iter().map(|r| vec![format!("refused: {} {}", r.reason, r.collection), r.count.to_string()]));
     rows.extend(status.cursors.iter().map(|at| vec![format!("followed: {}", at.source), at.cursor.clone()]));
     for line in columns(&rows) {

@@ -50,6 +50,8 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// How long to wait before connecting again, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// The same for the index, which is nearer, and of which nobody asks too often.
+const LONGEST_INDEX_WAIT: Duration = Duration::from_secs(10);
 /// How often another process's lease is asked for.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
 
@@ -115,21 +117,36 @@ pub struct Follower {
 
 impl Follower {
     /// Follows until it is dropped. A stream that ends is asked for again, ever later; another process that holds the lease
-    /// is waited for.
+    /// is waited for, and so is an index that cannot be reached.
     ///
     /// # Errors
-    /// The index cannot be read or written.
+    /// The index cannot be read or written, and that will not pass.
     pub async fn run(&self) -> Result<std::convert::Infallible> {
         let name = self.source.to_string();
+        let mut wait = FIRST_WAIT;
         loop {
-            let Some(lease) = self.index.lease(&name).await? else {
-                self.tell(Progress::Waiting);
-                tokio::time::sleep(LEASE_WAIT).await;
-                continue;
+            let began = Instant::now();
+            let outcome = match self.index.lease(&name).await {
+                Ok(Some(lease)) => self.follow(&name, &lease.fence()).await,
+                Ok(None) => {
+                    self.tell(Progress::Waiting);
+                    tokio::time::sleep(LEASE_WAIT).await;
+                    continue;
+                }
+                Err(error) => Err(error),
             };
-            match self.follow(&name, &lease.fence()).await {
+            match outcome {
                 // Another took over while this process stood still: wait in line.
                 Err(Error::Fenced) => {}
+                Err(error) if error.may_pass() => {
+                    if began.elapsed() > LONGEST_INDEX_WAIT {
+                        wait = FIRST_WAIT;
+                    }
+                    let again_in = wait.mul_f64(0.5 + fraction());
+                    self.tell(Progress::Lost { why: error.to_string(), again_in });
+                    tokio::time::sleep(again_in).await;
+                    wait = (wait * 2).min(LONGEST_INDEX_WAIT);
+                }
                 Err(error) => return Err(error),
                 Ok(never) => match never {},
             }

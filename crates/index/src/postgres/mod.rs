@@ -1,21 +1,33 @@
 //! The index in PostgreSQL: any number of processes, one that follows at a time, reads from a replica if there is one.
 
 mod account;
+mod address;
+mod connect;
 mod lease;
 mod outline;
 mod read;
 mod schema;
 mod search;
 mod stamp;
+mod tls;
 mod transfer;
 mod write;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use deadpool_postgres::Object;
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
-use tokio_postgres::{Config, NoTls};
+use tokio::{sync::OnceCell, time::timeout};
+use tokio_postgres::config::TargetSessionAttrs;
 
+use self::{
+    address::Address as DatabaseAddress,
+    connect::{Connections, Servers},
+    lease::Leases,
+};
 use crate::{
     admit::Admitted,
     change::{Address, SourceCursor},
@@ -34,66 +46,119 @@ use crate::{
 const WRITERS: usize = 4;
 /// Connections that read.
 const READERS: usize = 16;
+/// How long the server works on one question of a reader, in milliseconds, unless the address says otherwise.
+const QUESTION_MS: u32 = 30_000;
+/// How long an answer is waited for: longer than the server would work on it.
+const ANSWER: Duration = Duration::from_secs(60);
 
 /// An index in PostgreSQL.
 #[derive(Debug)]
 pub struct PostgresIndex {
-    config: Config,
-    writers: Pool,
-    readers: Pool,
+    servers: Servers,
+    writers: Connections,
+    readers: Connections,
+    /// How long an answer is waited for, where that has an end.
+    patience: Option<Duration>,
+    leases: Leases,
+    /// Set when the schema is known to be the current one.
+    migrated: OnceCell<()>,
     has_removed: AtomicBool,
 }
 
 impl PostgresIndex {
     /// Opens the database at `url`, making the tables where they are missing. Of several hosts in the URL the first that takes
-    /// writes is used. `replica` is the URL of the server that answers the reads.
+    /// writes is used. `replica` is the URL of the servers that answer the reads; without it those of `url` do, of which one
+    /// that takes writes is preferred. As long as only reads are possible, only they are: writing begins when a server takes
+    /// it.
     ///
     /// # Errors
-    /// It cannot be reached; it was written by a newer version.
+    /// It cannot be reached, or not to make the tables that are missing; it was written by a newer version.
     pub async fn open(url: &str, replica: Option<&str>) -> Result<Self> {
-        let mut config: Config = url.parse()?;
-        // A host that became a standby is passed over.
-        config.target_session_attrs(tokio_postgres::config::TargetSessionAttrs::ReadWrite);
-        // Should this process be stopped within a transaction, others need not wait for it.
-        let options =
-            format!("{} -c idle_in_transaction_session_timeout=10000", config.get_options().unwrap_or_default());
-        config.options(options.trim());
-        let writers = pool(config.clone(), WRITERS)?;
-        let readers = match replica {
-            Some(url) => pool(url.parse()?, READERS)?,
-            None => pool(config.clone(), READERS)?,
+        use TargetSessionAttrs::{Any, ReadWrite};
+        let mut writing = DatabaseAddress::parse(url)?;
+        let mut reading = match replica {
+            Some(url) => DatabaseAddress::parse(url)?,
+            None if writing.says_which => writing.clone(),
+            None => DatabaseAddress { wanted: vec![ReadWrite, Any], ..writing.clone() },
         };
-        schema::migrate(&mut **writers.get().await?).await?;
-        Ok(Self { config, writers, readers, has_removed: AtomicBool::new(false) })
+        // A host that became a standby is passed over.
+        writing.wanted = vec![ReadWrite];
+        // Should this process be stopped within a transaction, others need not wait for it.
+        writing.set("idle_in_transaction_session_timeout=10000");
+        let patience = (!reading.sets("statement_timeout")).then_some(ANSWER);
+        reading.set(&format!("statement_timeout={QUESTION_MS}"));
+        let (servers, reading) = (Servers::new(writing)?, Servers::new(reading)?);
+        let index = Self {
+            writers: Connections::new(&servers, WRITERS)?,
+            readers: Connections::new(&reading, READERS)?,
+            servers,
+            patience,
+            leases: Leases::default(),
+            migrated: OnceCell::new(),
+            has_removed: AtomicBool::new(false),
+        };
+        match index.writer().await {
+            Err(error) if error.may_pass() => {
+                if !schema::is_current(&*index.readers.get().await?).await.unwrap_or(false) {
+                    return Err(error);
+                }
+                tracing::warn!(%error, "no server takes writes now; reading only");
+            }
+            outcome => drop(outcome?),
+        }
+        Ok(index)
     }
 
-    async fn reader(&self) -> Result<Object> {
-        Ok(self.readers.get().await?)
+    async fn writer(&self) -> Result<Object> {
+        let mut client = self.writers.get().await?;
+        self.migrated.get_or_try_init(|| schema::migrate(&mut client)).await?;
+        Ok(client)
     }
-}
 
-fn pool(config: Config, size: usize) -> Result<Pool> {
-    let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Verified });
-    Pool::builder(manager).max_size(size).build().map_err(|error| Error::Unreachable(error.to_string()))
+    /// Asks a reader, and waits no longer for the answer than it could take.
+    async fn read<T>(&self, question: impl AsyncFnOnce(&mut Object) -> Result<T>) -> Result<T> {
+        let mut client = self.readers.get().await?;
+        let asked = question(&mut client);
+        match self.patience {
+            Some(limit) => timeout(limit, asked).await.unwrap_or_else(|_| {
+                Err(Error::Unreachable(format!("the server was asked and did not answer within {limit:?}")))
+            }),
+            None => asked.await,
+        }
+    }
 }
 
 impl Index for PostgresIndex {
     fn apply(&self, batch: Admitted) -> Answer<'_, Applied> {
         Box::pin(async move {
-            let mut client = self.writers.get().await?;
-            let (applied, has_removed) = write::apply(&mut client, &batch).await?;
-            self.has_removed.fetch_or(has_removed, Ordering::Relaxed);
-            Ok(applied)
+            let apply = async {
+                let mut client = self.writer().await?;
+                let (applied, has_removed) = write::apply(&mut client, &batch).await?;
+                self.has_removed.fetch_or(has_removed, Ordering::Relaxed);
+                Ok(applied)
+            };
+            tokio::select! {
+                biased;
+                applied = apply => applied,
+                // A server that stands still says nothing, and another may have taken its place.
+                () = self.leases.lost(batch.fence.as_ref()) => {
+                    Err(Error::Unreachable("the lease was lost, and the batch has no answer".to_owned()))
+                }
+            }
         })
     }
 
     fn cursor<'a>(&'a self, source: &'a str) -> Answer<'a, Option<SourceCursor>> {
         // Where to go on writing is never asked of a replica.
-        Box::pin(async move { read::cursor(&self.writers.get().await?, source).await })
+        Box::pin(async move { read::cursor(&self.writer().await?, source).await })
     }
 
     fn lease<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Lease>> {
-        Box::pin(lease::take(&self.config, name))
+        Box::pin(async move {
+            // The table of leases may not be there yet.
+            drop(self.writer().await?);
+            self.leases.take(&self.servers, name).await
+        })
     }
 
     fn recent<'a>(
@@ -102,7 +167,7 @@ impl Index for PostgresIndex {
         after: Option<&'a Cursor>,
         limit: u32,
     ) -> Answer<'a, Page<ConversationHead>> {
-        Box::pin(async move { read::recent(&mut self.reader().await?, of, after, limit).await })
+        Box::pin(self.read(async move |client| read::recent(client, of, after, limit).await))
     }
 
     fn conversation<'a>(
@@ -111,19 +176,19 @@ impl Index for PostgresIndex {
         after: Option<&'a Cursor>,
         limit: u32,
     ) -> Answer<'a, Kept<Conversation>> {
-        Box::pin(async move { read::conversation(&mut self.reader().await?, address, after, limit).await })
+        Box::pin(self.read(async move |client| read::conversation(client, address, after, limit).await))
     }
 
     fn cursor_at<'a>(&'a self, conversation: &'a Address, position: u64) -> Answer<'a, Option<Cursor>> {
-        Box::pin(async move { outline::cursor_at(&self.reader().await?, conversation, position).await })
+        Box::pin(self.read(async move |client| outline::cursor_at(client, conversation, position).await))
     }
 
     fn position<'a>(&'a self, conversation: &'a Address, turn: &'a Rkey) -> Answer<'a, Option<u64>> {
-        Box::pin(async move { outline::position(&self.reader().await?, conversation, turn).await })
+        Box::pin(self.read(async move |client| outline::position(client, conversation, turn).await))
     }
 
     fn prompts<'a>(&'a self, conversation: &'a Address, limit: u32) -> Answer<'a, Vec<Prompt>> {
-        Box::pin(async move { outline::prompts(&self.reader().await?, conversation, limit).await })
+        Box::pin(self.read(async move |client| outline::prompts(client, conversation, limit).await))
     }
 
     fn collection<'a>(
@@ -133,53 +198,49 @@ impl Index for PostgresIndex {
         after: Option<&'a Rkey>,
         limit: u32,
     ) -> Answer<'a, Vec<Turn>> {
-        Box::pin(async move { outline::collection(&self.reader().await?, did, collection, after, limit).await })
+        Box::pin(self.read(async move |client| outline::collection(client, did, collection, after, limit).await))
     }
 
     fn record<'a>(&'a self, address: &'a Address) -> Answer<'a, Kept<Turn>> {
-        Box::pin(async move {
-            let mut client = self.reader().await?;
-            let tx = read::snapshot(&mut client).await?;
-            read::record(&tx, address).await
-        })
+        Box::pin(self.read(async move |client| read::record(&read::snapshot(client).await?, address).await))
     }
 
     fn search<'a>(&'a self, search: &'a Search, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Hit>> {
-        Box::pin(async move { search::search(&mut self.reader().await?, search, after, limit).await })
+        Box::pin(self.read(async move |client| search::search(client, search, after, limit).await))
     }
 
     fn names(&self, of: NameOf, limit: u32) -> Answer<'_, Vec<Name>> {
-        Box::pin(async move { read::names(&self.reader().await?, of, limit).await })
+        Box::pin(self.read(async move |client| read::names(client, of, limit).await))
     }
 
     fn members<'a>(&'a self, did: &'a Did) -> Answer<'a, Vec<Turn>> {
-        Box::pin(async move { read::members(&self.reader().await?, did).await })
+        Box::pin(self.read(async move |client| read::members(client, did).await))
     }
 
     fn resolve<'a>(&'a self, handle: &'a Handle) -> Answer<'a, Option<Did>> {
-        Box::pin(async move { read::resolve(&self.reader().await?, &handle.normalized()).await })
+        Box::pin(self.read(async move |client| read::resolve(client, &handle.normalized()).await))
     }
 
     fn rejections(&self) -> Answer<'_, Vec<Rejected>> {
-        Box::pin(async move { read::rejections(&self.reader().await?).await })
+        Box::pin(self.read(async |client| read::rejections(client).await))
     }
 
     fn status(&self) -> Answer<'_, Status> {
-        Box::pin(async move { read::status(&mut self.reader().await?).await })
+        Box::pin(self.read(async |client| read::status(client).await))
     }
 
     fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp> {
-        Box::pin(async move { stamp::stamp(&self.reader().await?, of).await })
+        Box::pin(self.read(async move |client| stamp::stamp(client, of).await))
     }
 
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {
-        Box::pin(async move { transfer::page(&self.reader().await?, after, limit).await })
+        Box::pin(self.read(async move |client| transfer::page(client, after, limit).await))
     }
 
     fn forget(&self) -> Answer<'_, ()> {
         Box::pin(async move {
             if self.has_removed.swap(false, Ordering::Relaxed) {
-                let client = self.writers.get().await?;
+                let client = self.writer().await?;
                 for table in ["record", "conversation", "name_use", "account"] {
                     client.batch_execute(&format!("VACUUM (INDEX_CLEANUP ON) {table}")).await?;
                 }

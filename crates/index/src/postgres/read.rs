@@ -213,11 +213,11 @@ pub(super) async fn status(client: &mut deadpool_postgres::Object) -> Result<Sta
     let records = all(&tx, "SELECT collection, count(*) FROM record GROUP BY 1 ORDER BY 1", &[]).await?;
     let accounts = all(&tx, "SELECT status, count(*) FROM account GROUP BY 1 ORDER BY 1", &[]).await?;
     let cursors = all(&tx, "SELECT source, cursor FROM cursor ORDER BY source COLLATE \"C\"", &[]).await?;
-    // A replica that has replayed all it got is not behind, however long ago that was.
+    // A replica that has replayed all it got is not behind, however long ago that was, as long as it gets something.
     let lag = one(
         &tx,
         "SELECT CASE WHEN NOT pg_is_in_recovery() THEN NULL
-            WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
+            WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AND EXISTS (SELECT FROM pg_stat_wal_receiver) THEN 0
             ELSE (extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000)::bigint END",
         &[],
     )
