@@ -35,7 +35,7 @@ pub use error::{BoxError, Error, Result};
 pub use identity::Identity;
 pub use pin::Pin;
 pub use rate::RateLimit;
-pub use repo::{Commit, Page, Record, RecordPages, Repo, RepoDescription, ServerDescription};
+pub use repo::{Commit, Page, Record, RecordPages, Repo, RepoDescription, RepoPage, ServerDescription};
 pub use secret::Secret;
 pub use session::{Kept, RenewalLock, Session, TokenStore, Tokens};
 pub use verify::MAX_PROOFS;

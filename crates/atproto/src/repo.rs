@@ -14,6 +14,8 @@ use crate::{
 
 /// Most records a page (the protocol's limit).
 pub const MAX_PAGE: u8 = 100;
+/// Repositories of a page of a listing; the protocol allows 2,000.
+const MAX_REPOS: &str = "1000";
 /// One record: 1 MB of DAG-CBOR, escaped as JSON.
 const RECORD_ANSWER: usize = 6_000_000;
 /// A proof: a record, and a few dozen nodes of some kilobytes.
@@ -60,6 +62,15 @@ pub struct Record {
 pub struct Page {
     /// The records, in the order asked for.
     pub records: Vec<Record>,
+    /// What to ask the next page with; none after the last.
+    pub cursor: Option<String>,
+}
+
+/// Some of the repositories that hold records of a collection, and where the next begin.
+#[derive(Debug, Clone)]
+pub struct RepoPage {
+    /// Whose.
+    pub dids: Vec<Did>,
     /// What to ask the next page with; none after the last.
     pub cursor: Option<String>,
 }
@@ -112,6 +123,32 @@ impl Client {
     #[must_use]
     pub fn repo_at(&self, did: &Did, pds: &Url) -> Repo {
         Repo { client: self.clone(), did: did.clone(), pds: pds.clone() }
+    }
+
+    /// Repositories that hold records of a collection, as a relay has seen; the first ones, or those after `cursor`.
+    ///
+    /// # Errors
+    /// All that can befall a request.
+    pub async fn repos_with(&self, relay: &Url, collection: &Nsid, cursor: Option<&str>) -> Result<RepoPage> {
+        #[derive(Deserialize)]
+        struct Wire {
+            repos: Vec<Listed>,
+            cursor: Option<String>,
+        }
+        // One that is no DID is not worth the others.
+        #[derive(Deserialize)]
+        struct Listed {
+            did: String,
+        }
+        let mut params = vec![("collection", collection.as_str()), ("limit", MAX_REPOS)];
+        params.extend(cursor.map(|cursor| ("cursor", cursor)));
+        let call = Call { params: &params, ..Call::new(relay, "com.atproto.sync.listReposByCollection") };
+        let wire: Wire = self.query(&call).await?;
+        if wire.cursor.is_some() && wire.cursor.as_deref() == cursor {
+            return Err(call.bad_answer("the listing does not come to an end"));
+        }
+        let dids = wire.repos.iter().filter_map(|listed| Did::parse(&listed.did).ok()).collect();
+        Ok(RepoPage { dids, cursor: wire.cursor })
     }
 
     /// What `server` says about itself.
@@ -205,8 +242,16 @@ impl Repo {
     /// # Errors
     /// [`Error::UnknownRepo`], [`Error::AccountUnavailable`], [`Error::Spool`], and all that can befall a request.
     pub async fn export(&self, sink: &mut (dyn std::io::Write + Send)) -> Result<()> {
+        self.export_up_to(sink, REPO_ANSWER).await
+    }
+
+    /// The same for a repository of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`Error::AnswerTooLarge`] beyond; those of [`Repo::export`].
+    pub async fn export_up_to(&self, sink: &mut (dyn std::io::Write + Send), limit: usize) -> Result<()> {
         let params = [("did", self.did.as_str())];
-        let call = Call { accept: CAR, ..self.call("com.atproto.sync.getRepo", &params, REPO_ANSWER) };
+        let call = Call { accept: CAR, ..self.call("com.atproto.sync.getRepo", &params, limit) };
         self.client.download(&call, sink).await.map_err(|error| self.named(error))
     }
 

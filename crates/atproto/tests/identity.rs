@@ -186,7 +186,7 @@ async fn each_bad_document_is_named() {
     network.site.page(&at(DID), 410, json!({ "message": "DID not available" }));
     assert_error!(resolve(DID).await, Error::Tombstone { .. });
     network.site.page(&at(DID), 500, "oops");
-    assert_error!(resolve(DID).await, Error::BadDocument { .. });
+    assert_error!(resolve(DID).await, Error::Unreachable { .. });
     network.site.page(&at(DID), 200, "<!doctype html>");
     assert_error!(resolve(DID).await, Error::BadDocument { .. });
     network.site.page(&at(DID), 200, document(OTHER, HANDLE, "https://pds.example.com"));

@@ -79,6 +79,18 @@ pub fn password(prompt: &str) -> Result<Secret> {
     Ok(Secret::new(password))
 }
 
+/// A progress bar, where somebody sees it.
+pub fn bar(out: &Out) -> Option<ProgressBar> {
+    (!out.quiet && io::stderr().is_terminal()).then(|| {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} {msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    })
+}
+
 /// Shows what a run of writes does: a bar on a terminal, else a line now and then; with `--json` an object each.
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -88,15 +100,7 @@ pub struct Progress {
 
 impl Progress {
     pub fn new(out: &Out) -> Self {
-        let bar = (!out.quiet && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new(0);
-            if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} {msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        });
-        Self { bar, quiet: out.quiet, said: None }
+        Self { bar: bar(out), quiet: out.quiet, said: None }
     }
 
     pub fn show(&mut self, event: &Event, out: &mut Out) {

@@ -14,6 +14,7 @@ use crate::{
     account::Profile,
     change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, SourceCursor},
     family::{Family, Misfit, derive, family},
+    owed::Note,
     row::Row,
 };
 
@@ -155,6 +156,7 @@ pub struct Admitted {
     pub(crate) acts: Vec<Act>,
     pub(crate) rejected: BTreeMap<(Reason, Box<str>), u64>,
     pub(crate) ignored: u64,
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Admitted {

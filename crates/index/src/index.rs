@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     lease::Lease,
     outline::Prompt,
+    owed::{Holding, Owed, OwedState, RepoHead, RunState},
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
@@ -164,6 +165,30 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The store cannot be read; a cursor of another list.
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage>;
+
+    /// Up to where a repository was seen whole; `None` if nothing of the account is known.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn head<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<RepoHead>>;
+
+    /// The repositories of a run that are in a state, by DID, after `after`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn owed<'a>(&'a self, run: &'a str, state: OwedState, after: Option<&'a Did>, limit: u32) -> Answer<'a, Vec<Owed>>;
+
+    /// How a run stands.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn run<'a>(&'a self, run: &'a str) -> Answer<'a, RunState>;
+
+    /// The records of an account, by collection and key, after `after`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn holdings<'a>(&'a self, did: &'a Did, after: Option<&'a (Nsid, Rkey)>, limit: u32) -> Answer<'a, Vec<Holding>>;
 
     /// Sees to it that what was removed is in no file of the store either, as far as the store can.
     ///

@@ -14,6 +14,7 @@ pub mod follow;
 mod index;
 mod lease;
 mod outline;
+mod owed;
 mod postgres;
 mod query;
 mod row;
@@ -36,6 +37,7 @@ pub use family::{AUTONOMY, MEMBER, PROFILE, SCHEMA};
 pub use index::{Answer, Applied, Index};
 pub use lease::Lease;
 pub use outline::Prompt;
+pub use owed::{Holding, Note, Owed, OwedState, RepoHead, RunState};
 
 pub use postgres::PostgresIndex;
 pub use query::{

@@ -16,6 +16,7 @@ mod chromium;
 mod pds;
 mod postgres;
 mod proxy;
+mod relay;
 pub mod repo;
 mod setup;
 
@@ -24,6 +25,7 @@ pub use chromium::{Chromium, View};
 pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams, StreamsOptions};
 pub use postgres::{Postgres, PostgresOptions};
 pub use proxy::{Fault, FaultProxy};
+pub use relay::Relay;
 pub use setup::require_pds;
 
 use std::{net::TcpListener, path::Path};

@@ -11,12 +11,13 @@ use std::{
 };
 
 use hickory_resolver::TokioResolver;
+use jiff::Timestamp;
 use onrecord_lexicon::{Did, Handle};
 use reqwest::StatusCode;
 use url::Url;
 
 use self::document::Document;
-use crate::{Client, Config, Error, Result, error::quote, http::host_of};
+use crate::{Client, Config, Error, RateLimit, Result, error::quote, http::host_of, rate};
 
 /// An account, as its DID document describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +130,15 @@ impl Client {
         Ok(Identity { did, handle, pds, signing_key })
     }
 
+    /// The key that an account's document names now, whatever was answered before; see [`Identity::signing_key`]. Asks for
+    /// nothing but the document.
+    ///
+    /// # Errors
+    /// One of the identity errors, each naming its condition, and all that can befall a request.
+    pub async fn signing_key(&self, did: &Did) -> Result<Option<String>> {
+        Ok(self.did_document(did).await?.signing_key(did))
+    }
+
     /// The server that an account's document names now, whatever was answered before.
     pub(crate) async fn pds_of(&self, did: &Did) -> Result<Url> {
         self.did_document(did).await?.pds(did, |url| self.inner.http.guard.check(url))
@@ -141,6 +151,16 @@ impl Client {
         match answer.status {
             StatusCode::NOT_FOUND => return Err(Error::UnknownDid { did: did.clone() }),
             StatusCode::GONE => return Err(Error::Tombstone { did: did.clone() }),
+            // Its words are not those of XRPC; what they mean is.
+            StatusCode::TOO_MANY_REQUESTS => {
+                let now = Timestamp::now();
+                let (retry_at, limit) = (rate::retry_at(&answer.headers, now), RateLimit::parse(&answer.headers, now));
+                return Err(Error::RateLimited { host, retry_at, limit });
+            }
+            status if status.is_server_error() => {
+                let why = format!("it answered HTTP {}", status.as_u16());
+                return Err(Error::Unreachable { host, why });
+            }
             status if !status.is_success() => {
                 let why = format!("{host} answered HTTP {}", status.as_u16());
                 return Err(Error::BadDocument { did: did.clone(), why });

@@ -18,12 +18,48 @@ pub struct Serve {
     // Read by the command itself: what is refused here would be shown, and may hold a password.
     #[arg(long, value_name = "SOURCE")]
     pub follow: Vec<String>,
-    /// Fetch this repository whole into the index, by DID or handle; may be repeated
-    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
-    pub repo: Vec<String>,
+    #[command(flatten)]
+    pub past: Past,
     /// The dictionary of a Jetstream of the first version, for compressed frames; later ones give their own
     #[arg(long, value_name = "FILE", requires = "follow")]
     pub dictionary: Option<PathBuf>,
+}
+
+/// What is fetched because it was there before.
+#[derive(Debug, Clone, Args)]
+pub struct Past {
+    /// Fetch this repository into the index, by DID or handle; may be repeated
+    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
+    pub repo: Vec<String>,
+    /// Fetch those of the people whose conversations this account vouches for, by DID or handle; may be repeated
+    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
+    pub members_of: Vec<String>,
+    /// Fetch those of which this relay says that they hold conversations: https://HOST; may be repeated
+    #[arg(long, value_name = "URL")]
+    pub network: Vec<url::Url>,
+}
+
+impl Past {
+    pub fn is_empty(&self) -> bool {
+        self.repo.is_empty() && self.members_of.is_empty() && self.network.is_empty()
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Backfill {
+    #[command(flatten)]
+    pub past: Past,
+    /// Fetch also what was fetched before
+    #[arg(long)]
+    pub again: bool,
+    /// Repositories at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub at_once: u16,
+    /// Of those, on one server
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub per_host: u16,
+    #[command(flatten)]
+    pub db: DbArg,
 }
 
 #[derive(Debug, Args)]
@@ -46,6 +82,8 @@ pub enum IndexCommand {
         #[command(flatten)]
         db: DbArg,
     },
+    /// Fetch what was put on record before: of authors, of a collective's members, of all that a relay knows
+    Backfill(Backfill),
     /// Hold what it says against the records in it
     Check {
         #[command(flatten)]

@@ -1,4 +1,6 @@
-//! `onrecord index`: the index of what the network publishes, without the network.
+//! `onrecord index`: looking after the index of what the network publishes.
+
+pub mod backfill;
 
 use std::{
     fs::File,
@@ -20,6 +22,7 @@ use crate::{
 
 pub async fn run(command: &IndexCommand, out: &mut Out) -> Result<u8> {
     match command {
+        IndexCommand::Backfill(args) => backfill::run(args, out).await,
         IndexCommand::Stats { db } => stats(&*opened(db).await?, out).await,
         IndexCommand::Check { db } => checked(&*opened(db).await?, out).await,
         IndexCommand::Export { db, out: file } => exported(&*opened(db).await?, file.as_deref(), out).await,

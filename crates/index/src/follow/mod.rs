@@ -4,8 +4,11 @@
 //! it, at any moment, loses nothing: the next one goes on from there, and what comes twice is no news. Of several followers
 //! of one source one holds the lease.
 
+mod backfill;
 mod believe;
+mod crawl;
 mod errands;
+mod listing;
 mod repository;
 
 use std::{
@@ -22,6 +25,8 @@ use onrecord_lexicon::Did;
 
 use self::errands::Errands;
 use crate::{AccountStatus, Applied, Batch, Change, Error, Fence, Index, Result, SourceCursor, Trust, admit};
+pub use backfill::{Backfill, BackfillProgress, Backfilled, Target};
+pub use crawl::{Limits, Trouble};
 pub use repository::{Fetched, fetch};
 
 /// The collections that are asked for: all that the index keeps.

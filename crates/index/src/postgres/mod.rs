@@ -4,6 +4,7 @@ mod account;
 mod address;
 mod connect;
 mod lease;
+mod notes;
 mod outline;
 mod read;
 mod schema;
@@ -35,6 +36,7 @@ use crate::{
     index::{Answer, Applied, Index},
     lease::Lease,
     outline::Prompt,
+    owed::{Holding, Owed, OwedState, RepoHead, RunState},
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
@@ -235,6 +237,24 @@ impl Index for PostgresIndex {
 
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {
         Box::pin(self.read(async move |client| transfer::page(client, after, limit).await))
+    }
+
+    // What is written next depends on these: they are never asked of a replica.
+
+    fn head<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<RepoHead>> {
+        Box::pin(async move { notes::head(&self.writers.get().await?, did).await })
+    }
+
+    fn owed<'a>(&'a self, run: &'a str, state: OwedState, after: Option<&'a Did>, limit: u32) -> Answer<'a, Vec<Owed>> {
+        Box::pin(async move { notes::owed(&self.writers.get().await?, run, state, after, limit).await })
+    }
+
+    fn run<'a>(&'a self, run: &'a str) -> Answer<'a, RunState> {
+        Box::pin(async move { notes::run(&self.writers.get().await?, run).await })
+    }
+
+    fn holdings<'a>(&'a self, did: &'a Did, after: Option<&'a (Nsid, Rkey)>, limit: u32) -> Answer<'a, Vec<Holding>> {
+        Box::pin(async move { notes::holdings(&self.writers.get().await?, did, after, limit).await })
     }
 
     fn forget(&self) -> Answer<'_, ()> {

@@ -102,6 +102,32 @@ ALTER TABLE conversation ADD COLUMN version BIGINT NOT NULL DEFAULT 0;
 CREATE TABLE pulse (id SMALLINT NOT NULL PRIMARY KEY, version BIGINT NOT NULL);
 INSERT INTO pulse (id, version) VALUES (1, 0);
 "#,
+    r#"
+-- Up to where a repository was seen whole: a revision, and the root of its tree where that is proven.
+ALTER TABLE account ADD COLUMN head_rev BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE account ADD COLUMN head_data BYTEA;
+
+-- Repositories to be fetched, by what asked for them. The state: waiting, done, given up.
+CREATE TABLE owed (
+    run TEXT COLLATE "C" NOT NULL,
+    did TEXT COLLATE "C" NOT NULL,
+    state SMALLINT NOT NULL DEFAULT 0,
+    asked BIGINT NOT NULL DEFAULT 1,
+    tries BIGINT NOT NULL DEFAULT 0,
+    due_ms BIGINT NOT NULL DEFAULT 0,
+    why TEXT,
+    PRIMARY KEY (run, did)
+);
+CREATE INDEX owed_state ON owed (run, state, did);
+
+-- How far lists of repositories were read; no cursor once they were read to the end.
+CREATE TABLE listing (
+    run TEXT COLLATE "C" NOT NULL,
+    list TEXT COLLATE "C" NOT NULL,
+    cursor TEXT,
+    PRIMARY KEY (run, list)
+);
+"#,
 ];
 
 /// Brings the database to the current version, all steps in one transaction. A database whose tables an operator has made

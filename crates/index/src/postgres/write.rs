@@ -47,6 +47,9 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
             work.account(act).await?;
         }
     }
+    for note in &batch.notes {
+        work.note(note).await?;
+    }
     let (mut applied, has_removed) = (work.applied, work.has_removed);
     for ((reason, of), n) in rejected {
         applied.rejected += n;

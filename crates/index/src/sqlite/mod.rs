@@ -2,6 +2,7 @@
 
 mod account;
 mod lease;
+mod notes;
 mod outline;
 mod read;
 mod schema;
@@ -27,6 +28,7 @@ use crate::{
     index::{Answer, Applied, Index},
     lease::Lease,
     outline::Prompt,
+    owed::{Holding, Owed, OwedState, RepoHead, RunState},
     query::{
         Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
     },
@@ -275,6 +277,26 @@ impl Index for SqliteIndex {
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {
         let after = after.cloned();
         Box::pin(self.read(move |db| transfer::page(db, after.as_ref(), limit)))
+    }
+
+    fn head<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<RepoHead>> {
+        let did = did.clone();
+        Box::pin(self.read(move |db| notes::head(db, &did)))
+    }
+
+    fn owed<'a>(&'a self, run: &'a str, state: OwedState, after: Option<&'a Did>, limit: u32) -> Answer<'a, Vec<Owed>> {
+        let (run, after) = (run.to_owned(), after.map(ToString::to_string));
+        Box::pin(self.read(move |db| notes::owed(db, &run, state, after.as_deref(), limit)))
+    }
+
+    fn run<'a>(&'a self, run: &'a str) -> Answer<'a, RunState> {
+        let run = run.to_owned();
+        Box::pin(self.read(move |db| notes::run(db, &run)))
+    }
+
+    fn holdings<'a>(&'a self, did: &'a Did, after: Option<&'a (Nsid, Rkey)>, limit: u32) -> Answer<'a, Vec<Holding>> {
+        let (did, after) = (did.clone(), after.cloned());
+        Box::pin(self.read(move |db| notes::holdings(db, &did, after.as_ref(), limit)))
     }
 
     fn forget(&self) -> Answer<'_, ()> {

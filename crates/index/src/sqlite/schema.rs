@@ -96,6 +96,27 @@ ALTER TABLE conversation ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE pulse (id INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
 INSERT INTO pulse (id, version) VALUES (1, 0);
 ",
+    r"
+-- Up to where a repository was seen whole: a revision, and the root of its tree where that is proven.
+ALTER TABLE account ADD COLUMN head_rev INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE account ADD COLUMN head_data BLOB;
+
+-- Repositories to be fetched, by what asked for them. The state: waiting, done, given up.
+CREATE TABLE owed (
+    run TEXT NOT NULL,
+    did TEXT NOT NULL,
+    state INTEGER NOT NULL DEFAULT 0,
+    asked INTEGER NOT NULL DEFAULT 1,
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_ms INTEGER NOT NULL DEFAULT 0,
+    why TEXT,
+    PRIMARY KEY (run, did)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX owed_state ON owed (run, state, did);
+
+-- How far lists of repositories were read; no cursor once they were read to the end.
+CREATE TABLE listing (run TEXT NOT NULL, list TEXT NOT NULL, cursor TEXT, PRIMARY KEY (run, list)) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// Brings the file to the current version, all steps in one transaction.

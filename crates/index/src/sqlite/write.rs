@@ -83,6 +83,9 @@ impl Writer {
                 work.account(act)?;
             }
         }
+        for note in &batch.notes {
+            work.note(note)?;
+        }
         let (mut applied, has_removed, version) = (work.applied, work.has_removed, work.version);
         if !batch.acts.is_empty() {
             tx.prepare_cached("UPDATE pulse SET version = ?1")?.execute([version])?;

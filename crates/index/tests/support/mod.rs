@@ -11,6 +11,7 @@
 
 pub mod cases;
 pub mod model;
+pub mod network;
 
 use jiff::Timestamp;
 use onrecord_index::{Address, Applied, Batch, Change, Index, Put, Trust, admit};

@@ -2,26 +2,20 @@
 
 use std::{fs, sync::Arc};
 
-use futures_util::{StreamExt as _, stream};
-use onrecord_atproto::{
-    Client,
-    stream::{BadSource, Source},
-};
+use onrecord_atproto::stream::{BadSource, Source};
 use onrecord_index::{
     Index,
-    follow::{Follower, Progress, fetch},
+    follow::{Follower, Progress},
 };
 use tokio::task::JoinSet;
 
 use crate::{
     cli::Serve,
+    commands::index::backfill,
     config,
     error::{Error, Result},
     output::line_on_stderr,
 };
-
-/// Repositories that are fetched at once.
-const AT_ONCE: usize = 4;
 
 /// The work beside the pages. Ends when dropped; whatever was written is whole, and the next run goes on from there.
 pub struct Following(JoinSet<Result<()>>);
@@ -30,7 +24,7 @@ impl Following {
     /// Begins to follow what `args` names.
     pub fn start(args: &Serve, index: &Arc<dyn Index>, quiet: bool) -> Result<Self> {
         let mut work = JoinSet::new();
-        if args.follow.is_empty() && args.repo.is_empty() {
+        if args.follow.is_empty() && args.past.is_empty() {
             return Ok(Self(work));
         }
         let sources: Vec<Source> = (args.follow.iter())
@@ -57,8 +51,9 @@ impl Following {
                 }
             });
         }
-        if !args.repo.is_empty() {
-            work.spawn(fetch_all(args.repo.clone(), Arc::clone(index), client, quiet));
+        if !args.past.is_empty() {
+            let is_followed = !sources.is_empty();
+            work.spawn(backfill::beside(args.past.clone(), Arc::clone(index), client, is_followed, quiet));
         }
         Ok(Self(work))
     }
@@ -75,32 +70,6 @@ impl Following {
             }
         }
     }
-}
-
-async fn fetch_all(repos: Vec<String>, index: Arc<dyn Index>, client: Client, quiet: bool) -> Result<()> {
-    let count = repos.len();
-    let one = |who: String| {
-        let (index, client) = (Arc::clone(&index), client.clone());
-        async move {
-            let identity = client.resolve(&who).await.map_err(|error| error.to_string());
-            let fetched = match identity {
-                Ok(identity) => fetch(&*index, &client, &identity.did, None).await,
-                Err(why) => Err(why),
-            };
-            (who, fetched)
-        }
-    };
-    let mut done = stream::iter(repos).map(one).buffer_unordered(AT_ONCE).enumerate();
-    while let Some((n, (who, fetched))) = done.next().await {
-        match fetched {
-            Ok(fetched) if !quiet => {
-                line_on_stderr(format_args!("{} of {count}: {who}: {} records", n + 1, fetched.records));
-            }
-            Ok(_) => {}
-            Err(why) => line_on_stderr(format_args!("{} of {count}: {who} could not be fetched: {why}", n + 1)),
-        }
-    }
-    Ok(())
 }
 
 /// Says how a source is followed. What strangers send, and could send without end, is for the log.

@@ -66,7 +66,7 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
 async fn open_index(args: &Serve) -> Result<Option<Arc<dyn Index>>> {
     let asked = config::index_address(args.db.db.as_deref())?;
     // Nobody who only serves what is theirs needs an index made.
-    let fills = !args.follow.is_empty() || !args.repo.is_empty();
+    let fills = !args.follow.is_empty() || !args.past.is_empty();
     if !fills && args.db.db.is_none() && !asked.contains("://") && !Path::new(&asked).exists() {
         return Ok(None);
     }
