@@ -1,7 +1,11 @@
 //! Jetstream: events as JSON. Two versions of the format, and compressed frames of both.
 //! Sources: the server's README (version 1) and its lexicons `network.bsky.jetstream.*` (version 2).
 
-use std::{borrow::Cow, io::Read};
+use std::{
+    borrow::Cow,
+    io::Read,
+    sync::{Mutex, PoisonError},
+};
 
 use onrecord_lexicon::{Cid, Did, Handle, Nsid, Rkey, Tid};
 use serde::Deserialize;
@@ -21,7 +25,7 @@ const DICTIONARY_METHOD: &str = "network.bsky.jetstream.getZstdDictionary";
 /// No dictionary is larger.
 const MAX_DICTIONARY: usize = 4_000_000;
 /// No frame is larger when it is unpacked.
-const MAX_FRAME: u64 = 6_000_000;
+const MAX_FRAME: usize = 6_000_000;
 
 /// How a server is talked to.
 pub(super) struct Wire {
@@ -112,22 +116,30 @@ fn address_two(url: &Url, options: &Options, dictionary: Option<u32>) -> Url {
 }
 
 impl Wire {
+    pub(super) fn new(is_second_version: bool, dictionary: Option<&[u8]>) -> Result<Self> {
+        let unpack = dictionary.map(|dictionary| Unpack::new(dictionary).map(Box::new)).transpose()?;
+        Ok(Self { version: if is_second_version { Version::Two } else { Version::One }, unpack })
+    }
+
     pub(super) fn decode(&self, message: &Content, wanted: &[Pattern]) -> Frame {
-        let unpacked;
-        let text = match message {
-            Content::Text(text) => text.as_str(),
-            Content::Binary(bytes) => match self.unpack.as_ref().map(|unpack| unpack.frame(bytes)) {
-                Some(Ok(text)) => {
-                    unpacked = text;
-                    unpacked.as_str()
-                }
-                Some(Err(why)) => return unreadable(why),
-                None => return unreadable("it is compressed, and no dictionary is known"),
-            },
-        };
+        match message {
+            Content::Text(text) => self.decode_text(text.as_str(), wanted),
+            Content::Binary(bytes) => self.decode_packed(bytes, wanted),
+        }
+    }
+
+    pub(super) fn decode_text(&self, text: &str, wanted: &[Pattern]) -> Frame {
         match self.version {
             Version::One => decode_one(text, wanted),
             Version::Two => decode_two(text, wanted),
+        }
+    }
+
+    pub(super) fn decode_packed(&self, bytes: &[u8], wanted: &[Pattern]) -> Frame {
+        match self.unpack.as_ref().map(|unpack| unpack.frame(bytes)) {
+            Some(Ok(text)) => self.decode_text(&text, wanted),
+            Some(Err(why)) => unreadable(why),
+            None => unreadable("it is compressed, and no dictionary is known"),
         }
     }
 }
@@ -135,22 +147,38 @@ impl Wire {
 /// Frames that were packed with a dictionary, each by itself.
 pub(super) struct Unpack {
     dictionary: zstd::dict::DecoderDictionary<'static>,
+    /// For frames that say how long they are, as servers write them: it is made once, and not for each.
+    whole: Mutex<zstd::bulk::Decompressor<'static>>,
 }
 
 impl Unpack {
     pub(super) fn new(dictionary: &[u8]) -> Result<Self> {
+        let broken = || Error::Setup { why: "the Jetstream dictionary is no zstd dictionary".into() };
         if dictionary_id(dictionary).is_none() {
-            return Err(Error::Setup { why: "the Jetstream dictionary is no zstd dictionary".into() });
+            return Err(broken());
         }
-        Ok(Self { dictionary: zstd::dict::DecoderDictionary::copy(dictionary) })
+        let whole = zstd::bulk::Decompressor::with_dictionary(dictionary).map_err(|_| broken())?;
+        Ok(Self { dictionary: zstd::dict::DecoderDictionary::copy(dictionary), whole: Mutex::new(whole) })
     }
 
     pub(super) fn frame(&self, bytes: &[u8]) -> Result<String, &'static str> {
-        let broken = |_| "it cannot be unpacked";
-        let mut text = String::new();
-        let decoder = zstd::stream::read::Decoder::with_prepared_dictionary(bytes, &self.dictionary).map_err(broken)?;
-        let read = decoder.take(MAX_FRAME + 1).read_to_string(&mut text).map_err(broken)?;
-        if read as u64 > MAX_FRAME { Err("it is larger unpacked than any frame may be") } else { Ok(text) }
+        const BROKEN: &str = "it cannot be unpacked";
+        const TOO_LARGE: &str = "it is larger unpacked than any frame may be";
+        match zstd::zstd_safe::get_frame_content_size(bytes) {
+            Ok(Some(size)) => {
+                let size = usize::try_from(size).ok().filter(|size| *size <= MAX_FRAME).ok_or(TOO_LARGE)?;
+                let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+                String::from_utf8(whole.decompress(bytes, size).map_err(|_| BROKEN)?).map_err(|_| BROKEN)
+            }
+            Ok(None) => {
+                let mut text = String::new();
+                let decoder = zstd::stream::read::Decoder::with_prepared_dictionary(bytes, &self.dictionary);
+                let most = MAX_FRAME as u64 + 1;
+                let read = decoder.and_then(|decoder| decoder.take(most).read_to_string(&mut text));
+                if read.map_err(|_| BROKEN)? > MAX_FRAME { Err(TOO_LARGE) } else { Ok(text) }
+            }
+            Err(_) => Err(BROKEN),
+        }
     }
 }
 

@@ -9,11 +9,13 @@
 mod event;
 mod firehose;
 mod jetstream;
+mod reader;
 mod socket;
 mod source;
 mod tap;
 
 pub use event::{AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Proof};
+pub use reader::Reader;
 pub use source::{BadSource, Kind, Pattern, Source};
 
 use url::Url;
