@@ -167,6 +167,23 @@ impl Mark {
     }
 }
 
+/// Whether a term is no word.
+pub(crate) fn is_mark(term: &str) -> bool {
+    term.starts_with(MARK)
+}
+
+/// Whether a term only keeps passages apart, and is never asked for.
+pub(crate) fn is_boundary(term: &str) -> bool {
+    term == BOUNDARY
+}
+
+/// Whether a term is one that few records have: who wrote them, or what they are about.
+pub(crate) fn is_of_few(term: &str) -> bool {
+    [Mark::Author, Mark::About]
+        .iter()
+        .any(|mark| term.strip_prefix(MARK).is_some_and(|name| name.starts_with(mark.letter())))
+}
+
 /// The terms of a document, one after the other with spaces between.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Terms(String);

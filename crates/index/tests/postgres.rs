@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use onrecord_index::{Batch, Error, Index, PostgresIndex, SqliteIndex, Trust, admit};
+use onrecord_index::{Batch, Error, Index, PostgresIndex, Recent, SqliteIndex, Trust, admit};
 use onrecord_testkit::Postgres;
 use proptest::test_runner::{Config, TestRunner};
-use support::{cases, did, model, now, session};
+use support::{cases, did, message, model, now, session};
 use tokio_postgres::{Client, NoTls};
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -72,6 +72,8 @@ fn postgres_does_what_the_contract_says() {
             other_agents_records_are_found
             tiles_snapshots_are_conversations
             a_common_word_is_found_newest_first
+            a_rare_phrase_of_common_words_is_found
+            a_record_of_nothing_but_different_words_is_kept
             a_stamp_changes_with_what_it_stands_for
         }
     });
@@ -129,6 +131,30 @@ fn postgres_nothing_of_what_was_taken_back_stays_in_a_table() {
         let dead = "SELECT sum(n_dead_tup)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'record%'";
         client.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
         assert_eq!(client.query_one(dead, &[]).await.unwrap().get::<_, i64>(0), 0, "nor as a row that nobody sees");
+    });
+}
+
+/// Two sources tell of the same records at the same moment.
+#[test]
+fn postgres_what_comes_from_two_sources_at_once_counts_once() {
+    let server = Postgres::start();
+    block_on(async {
+        let url = database(&server).await;
+        let (one, other) =
+            (PostgresIndex::open(&url, None).await.unwrap(), PostgresIndex::open(&url, None).await.unwrap());
+        for round in 0..20 {
+            let d = did(1 + round);
+            let told: Vec<_> = [session(&d, 1, 5, Some("Kilns"))]
+                .into_iter()
+                .chain((0..50).map(|n| message(&d, 1, 10 + n, 90, "user", "clay", &serde_json::json!({}))))
+                .collect();
+            let batch = || admit(Batch { changes: told.clone(), ..Batch::default() }, Trust::Nothing, now());
+            let (first, second) = tokio::join!(one.apply(batch()), other.apply(batch()));
+            let (first, second) = (first.unwrap(), second.unwrap());
+            assert_eq!((first.stored + second.stored, first.stale + second.stale), (51, 51));
+            let head = one.recent(&Recent::By(d), None, 1).await.unwrap().items.remove(0);
+            assert_eq!(head.turns, 50, "round {round}");
+        }
     });
 }
 

@@ -47,6 +47,8 @@ cases! {
     other_agents_records_are_found
     tiles_snapshots_are_conversations
     a_common_word_is_found_newest_first
+    a_rare_phrase_of_common_words_is_found
+    a_record_of_nothing_but_different_words_is_kept
     a_stamp_changes_with_what_it_stands_for
 }
 

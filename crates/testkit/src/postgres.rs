@@ -14,6 +14,8 @@ use crate::{free_port, setup, temp_dir};
 pub struct PostgresOptions {
     /// What it acknowledges outlives [`Postgres::kill`]. It is faster otherwise.
     pub acknowledges: bool,
+    /// What it acknowledges outlives its machine's end, as with any server outside of tests: for measuring.
+    pub durable: bool,
     /// It encrypts, with a certificate for `localhost` of the authority in [`Postgres::authority`]; and the role `dana`, which
     /// a test has to make, must come encrypted and with a password.
     pub tls: bool,
@@ -142,6 +144,9 @@ fn script(what: &str, folder: &Path, args: &[&str], options: PostgresOptions) ->
     command.arg(setup::scripts().join("postgres.sh")).arg(what).arg(folder).args(args);
     if options.acknowledges {
         command.env("ACKNOWLEDGE", "1");
+    }
+    if options.durable {
+        command.env("DURABLE", "1");
     }
     if options.tls {
         command.env("TLS", "1");

@@ -128,7 +128,7 @@ impl Connect for Servers {
 }
 
 /// Connections that are kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Connections {
     pool: Pool,
     may_age: bool,

@@ -4,6 +4,7 @@ mod account;
 mod address;
 mod connect;
 mod lease;
+mod merge;
 mod notes;
 mod outline;
 mod read;
@@ -12,6 +13,7 @@ mod search;
 mod stamp;
 mod tls;
 mod transfer;
+mod vector;
 mod write;
 
 use std::{
@@ -53,6 +55,9 @@ const QUESTION_MS: u32 = 30_000;
 /// How long an answer is waited for: longer than the server would work on it.
 const ANSWER: Duration = Duration::from_secs(60);
 
+/// A plan is made once for each connection and question: of a table in parts that takes longer than most answers.
+const GENERIC: &str = "plan_cache_mode=force_generic_plan";
+
 /// An index in PostgreSQL.
 #[derive(Debug)]
 pub struct PostgresIndex {
@@ -65,6 +70,7 @@ pub struct PostgresIndex {
     /// Set when the schema is known to be the current one.
     migrated: OnceCell<()>,
     has_removed: AtomicBool,
+    merger: merge::Merger,
 }
 
 impl PostgresIndex {
@@ -89,9 +95,13 @@ impl PostgresIndex {
         writing.set("idle_in_transaction_session_timeout=10000");
         let patience = (!reading.sets("statement_timeout")).then_some(ANSWER);
         reading.set(&format!("statement_timeout={QUESTION_MS}"));
+        writing.set(GENERIC);
+        reading.set(GENERIC);
         let (servers, reading) = (Servers::new(writing)?, Servers::new(reading)?);
+        let writers = Connections::new(&servers, WRITERS)?;
         let index = Self {
-            writers: Connections::new(&servers, WRITERS)?,
+            merger: merge::Merger::start(writers.clone()),
+            writers,
             readers: Connections::new(&reading, READERS)?,
             servers,
             patience,
@@ -139,14 +149,16 @@ impl Index for PostgresIndex {
                 self.has_removed.fetch_or(has_removed, Ordering::Relaxed);
                 Ok(applied)
             };
-            tokio::select! {
+            let applied = tokio::select! {
                 biased;
                 applied = apply => applied,
                 // A server that stands still says nothing, and another may have taken its place.
                 () = self.leases.lost(batch.fence.as_ref()) => {
                     Err(Error::Unreachable("the lease was lost, and the batch has no answer".to_owned()))
                 }
-            }
+            }?;
+            self.merger.wrote(applied.stored).await;
+            Ok(applied)
         })
     }
 
@@ -261,6 +273,7 @@ impl Index for PostgresIndex {
         Box::pin(async move {
             if self.has_removed.swap(false, Ordering::Relaxed) {
                 let client = self.writer().await?;
+                let _paused = self.merger.pause().await;
                 for table in ["record", "conversation", "name_use", "account"] {
                     client.batch_execute(&format!("VACUUM (INDEX_CLEANUP ON) {table}")).await?;
                 }

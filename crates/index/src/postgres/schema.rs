@@ -128,6 +128,22 @@ CREATE TABLE listing (
     PRIMARY KEY (run, list)
 );
 "#,
+    r#"
+-- A record stands in its row as it is, up to what a page holds: packing and unpacking cost more than the room is worth. And
+-- what waits for the inverted index is merged by whoever writes, in the background (see `merge`), so that no batch has to;
+-- the limit is for when nobody does.
+DO $$ DECLARE part REGCLASS; BEGIN
+    FOR part IN SELECT relid FROM pg_partition_tree('record') WHERE isleaf LOOP
+        EXECUTE format('ALTER TABLE %s SET (toast_tuple_target = 8160)', part);
+        -- No plan depends on which words are common, and to count them takes longer than to write them.
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN terms SET STATISTICS 0, ALTER COLUMN json SET STATISTICS 0', part);
+    END LOOP;
+    FOR part IN SELECT relid FROM pg_partition_tree('record_terms') WHERE isleaf LOOP
+        EXECUTE format('ALTER INDEX %s SET (gin_pending_list_limit = 8192)', part);
+    END LOOP;
+END $$;
+ALTER TABLE record ALTER COLUMN terms SET STATISTICS 0, ALTER COLUMN json SET STATISTICS 0;
+"#,
 ];
 
 /// Brings the database to the current version, all steps in one transaction. A database whose tables an operator has made

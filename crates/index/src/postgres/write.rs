@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use futures_util::future::try_join_all;
 use onrecord_lexicon::Did;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::{Statement, types::ToSql};
 
-use super::account;
+use super::{account, vector::Vector};
 use crate::{
-    admit::{Act, Admitted},
+    admit::{Act, Admitted, Record},
     change::{AccountStatus, Address, rev_number},
     decide::{Conversations, Effects, Known, KnownAccount, Stored, decide, segments},
     error::{Error, Result},
@@ -16,6 +17,23 @@ use crate::{
     stamp::new_version,
     stored::{address, row_of, terms},
 };
+
+/// How many records go to the server at once.
+const PUTS: usize = 250;
+
+/// Writes records that are new. Whoever else has the account's part waits, so none of them is there.
+const INSERT: &str =
+    "INSERT INTO record (did, collection, rkey, time_key, rev, kind, opens, conversation, cid, json, terms)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::smallint[], $7::boolean[],
+        $8::text[], $9::bytea[], $10::text[], $11::tsvector[])";
+
+/// Writes records over. Their places in time stay.
+const UPDATE: &str = "UPDATE record r SET rev = k.rev, kind = k.kind, opens = k.opens, conversation = k.conversation, cid = k.cid,
+        json = k.json, terms = k.terms
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::smallint[], $7::boolean[], $8::text[],
+        $9::bytea[], $10::text[], $11::tsvector[])
+        AS k (did, collection, rkey, time_key, rev, kind, opens, conversation, cid, json, terms)
+     WHERE r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey";
 
 pub(super) type Transaction<'t> = deadpool_postgres::Transaction<'t>;
 
@@ -29,6 +47,11 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
             return Err(Error::Fenced);
         }
     }
+    // Whatever the planner knows yet: every row is looked up by its key.
+    tx.batch_execute(
+        "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off",
+    )
+    .await?;
     lock(&tx, batch).await?;
     let version = new_version()?;
     let mut work = Work { tx: &tx, version, applied: Applied::default(), has_removed: false };
@@ -142,6 +165,14 @@ pub(super) fn place(collection: &str, rkey: &str) -> String {
     format!("{collection}/{rkey}")
 }
 
+/// The newest keys of an account's collection.
+struct Newest {
+    /// Of what is stored.
+    stored: Option<String>,
+    /// Of what is gone.
+    gone: Option<String>,
+}
+
 /// A batch being written.
 pub(super) struct Work<'t> {
     pub(super) tx: &'t Transaction<'t>,
@@ -162,37 +193,68 @@ impl Work<'_> {
             let did = Did::parse(row.try_get(0)?).map_err(crate::stored::corrupt("a DID"))?;
             known.accounts.insert(did, account::of_row(&row, 1)?);
         }
-        let addresses = acts.iter().filter_map(|act| act.address());
-        let places: Places<'_> = addresses.filter(|a| known.accounts.contains_key(&a.did)).collect();
-        if places.dids.is_empty() {
-            return Ok(known);
+        let addresses = || acts.iter().filter_map(|act| act.address()).filter(|a| known.accounts.contains_key(&a.did));
+        let newest = self.newest(addresses()).await?;
+        let is_old = |address: &Address, of: fn(&Newest) -> Option<&str>| {
+            let newest = newest.get(&(address.did.as_str(), address.collection.as_str())).and_then(of);
+            newest.is_some_and(|newest| address.rkey.as_str() <= newest)
+        };
+        let stored: Places<'_> = addresses().filter(|a| is_old(a, |newest| newest.stored.as_deref())).collect();
+        let gone: Places<'_> = addresses().filter(|a| is_old(a, |newest| newest.gone.as_deref())).collect();
+        if !stored.dids.is_empty() {
+            let rows = all(
+                self.tx,
+                "SELECT k.did, k.collection, k.rkey, r.time_key, r.rev, r.json
+                 FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
+                 JOIN record r ON r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey",
+                &[&stored.dids, &stored.collections, &stored.rkeys],
+            )
+            .await?;
+            for row in rows {
+                let address = address(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
+                let rev = row.try_get(4)?;
+                let stored = Stored { id: row.try_get(3)?, rev, row: row_of(&address, rev, row.try_get(5)?)? };
+                known.records.insert(address, stored);
+            }
         }
-        let rows = all(
-            self.tx,
-            "SELECT k.did, k.collection, k.rkey, r.time_key, r.rev, r.json
-             FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
-             JOIN record r ON r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey",
-            &[&places.dids, &places.collections, &places.rkeys],
-        )
-        .await?;
-        for row in rows {
-            let address = address(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
-            let rev = row.try_get(4)?;
-            let stored = Stored { id: row.try_get(3)?, rev, row: row_of(&address, rev, row.try_get(5)?)? };
-            known.records.insert(address, stored);
-        }
-        let rows = all(
-            self.tx,
-            "SELECT k.did, k.collection, k.rkey, g.rev
-             FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
-             JOIN gone g ON g.did = k.did AND g.collection = k.collection AND g.rkey = k.rkey",
-            &[&places.dids, &places.collections, &places.rkeys],
-        )
-        .await?;
-        for row in rows {
-            known.gone.insert(address(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?, row.try_get(3)?);
+        if !gone.dids.is_empty() {
+            let rows = all(
+                self.tx,
+                "SELECT k.did, k.collection, k.rkey, g.rev
+                 FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
+                 JOIN gone g ON g.did = k.did AND g.collection = k.collection AND g.rkey = k.rkey",
+                &[&gone.dids, &gone.collections, &gone.rkeys],
+            )
+            .await?;
+            for row in rows {
+                known.gone.insert(address(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?, row.try_get(3)?);
+            }
         }
         Ok(known)
+    }
+
+    /// The newest keys that are known of the collections at hand. Most of what comes is newer, and need not be looked up.
+    async fn newest<'a>(
+        &self,
+        addresses: impl Iterator<Item = &'a Address>,
+    ) -> Result<HashMap<(&'a str, &'a str), Newest>> {
+        let of: BTreeSet<(&str, &str)> = addresses.map(|a| (a.did.as_str(), a.collection.as_str())).collect();
+        let (dids, collections): (Vec<&str>, Vec<&str>) = of.iter().copied().unzip();
+        if dids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = all(
+            self.tx,
+            "SELECT (SELECT max(r.rkey) FROM record r WHERE r.did = k.did AND r.collection = k.collection),
+                (SELECT max(g.rkey) FROM gone g WHERE g.did = k.did AND g.collection = k.collection)
+             FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k (did, collection, n) ORDER BY k.n",
+            &[&dids, &collections],
+        )
+        .await?;
+        of.into_iter()
+            .zip(rows)
+            .map(|(of, row)| Ok((of, Newest { stored: row.try_get(0)?, gone: row.try_get(1)? })))
+            .collect()
     }
 
     async fn write(&mut self, effects: &Effects<'_>) -> Result<()> {
@@ -366,15 +428,24 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Writes records, some at a time: the server works on the first while the next are put together.
     async fn put(&self, effects: &Effects<'_>) -> Result<()> {
-        if effects.puts.is_empty() {
-            return Ok(());
+        let (mut new, mut replaced): (Vec<_>, Vec<_>) =
+            effects.puts.iter().copied().partition(|(_, stored)| stored.is_none());
+        for (puts, sql) in [(&mut new, INSERT), (&mut replaced, UPDATE)] {
+            if puts.is_empty() {
+                continue;
+            }
+            puts.sort_unstable_by_key(|(record, _)| {
+                (&record.address.did, &record.address.collection, &record.address.rkey)
+            });
+            let statement = &self.tx.prepare_cached(sql).await?;
+            try_join_all(puts.chunks(PUTS).map(async |puts| self.put_some(statement, puts).await)).await?;
         }
-        let mut puts = effects.puts.clone();
-        // The same order in every process, so that none waits for another in a circle.
-        puts.sort_unstable_by_key(|(record, _)| {
-            (&record.address.did, &record.address.collection, &record.address.rkey)
-        });
+        Ok(())
+    }
+
+    async fn put_some(&self, statement: &Statement, puts: &[(&Record, Option<&Stored>)]) -> Result<()> {
         let places: Places<'_> = puts.iter().map(|(record, _)| &record.address).collect();
         let of = |row: &crate::row::Row| row.conversation.as_ref().map(|(c, rkey)| place(c.as_str(), rkey.as_str()));
         let time_keys: Vec<i64> = puts
@@ -387,35 +458,28 @@ impl Work<'_> {
         let conversations: Vec<Option<String>> = puts.iter().map(|(record, _)| of(&record.row)).collect();
         let cids: Vec<Vec<u8>> = puts.iter().map(|(record, _)| record.cid.to_bytes().to_vec()).collect();
         let jsons: Vec<&str> = puts.iter().map(|(record, _)| &*record.json).collect();
-        let vectors: Vec<Option<String>> = puts
+        let vectors: Vec<Option<Vector>> = puts
             .iter()
-            .map(|(record, _)| is_searchable(&record.row).then(|| vector(&terms(&record.address.did, &record.row))))
+            .map(|(record, _)| is_searchable(&record.row).then(|| Vector::of(&terms(&record.address.did, &record.row))))
             .collect();
-        run(
-            self.tx,
-            "INSERT INTO record (did, collection, rkey, time_key, rev, kind, opens, conversation, cid, json, terms)
-             SELECT did, collection, rkey, time_key, rev, kind, opens, conversation, cid, json, terms::tsvector
-             FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::smallint[], $7::boolean[],
-                $8::text[], $9::bytea[], $10::text[], $11::text[])
-                AS k (did, collection, rkey, time_key, rev, kind, opens, conversation, cid, json, terms)
-             ON CONFLICT (did, collection, rkey) DO UPDATE SET rev = excluded.rev, kind = excluded.kind,
-                opens = excluded.opens, conversation = excluded.conversation, cid = excluded.cid, json = excluded.json,
-                terms = excluded.terms",
-            &[
-                &places.dids,
-                &places.collections,
-                &places.rkeys,
-                &time_keys,
-                &revs,
-                &kinds,
-                &opens,
-                &conversations,
-                &cids,
-                &jsons,
-                &vectors,
-            ],
-        )
-        .await?;
+        self.tx
+            .execute(
+                statement,
+                &[
+                    &places.dids,
+                    &places.collections,
+                    &places.rkeys,
+                    &time_keys,
+                    &revs,
+                    &kinds,
+                    &opens,
+                    &conversations,
+                    &cids,
+                    &jsons,
+                    &vectors,
+                ],
+            )
+            .await?;
         Ok(())
     }
 
@@ -447,30 +511,4 @@ impl Work<'_> {
 /// PostgreSQL's text holds no NUL.
 pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
-}
-
-/// Terms in the notation of `tsvector`: each once, with the places where it stands. They hold nothing to be escaped.
-fn vector(terms: &str) -> String {
-    /// What PostgreSQL keeps of a term's places, and the last place there is.
-    const MAX_PLACES: usize = 255;
-    const LAST_PLACE: usize = 16_383;
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (n, term) in terms.split(' ').enumerate() {
-        let places = places.entry(term).or_default();
-        if places.len() < MAX_PLACES && places.last() != Some(&LAST_PLACE) {
-            places.push((n + 1).min(LAST_PLACE));
-        }
-    }
-    let mut vector = String::with_capacity(terms.len() * 2);
-    for (term, places) in places {
-        vector.push('\'');
-        vector.push_str(term);
-        vector.push('\'');
-        for (n, place) in places.iter().enumerate() {
-            vector.push(if n == 0 { ':' } else { ',' });
-            vector.push_str(&place.to_string());
-        }
-        vector.push(' ');
-    }
-    vector
 }

@@ -117,6 +117,11 @@ CREATE INDEX owed_state ON owed (run, state, did);
 -- How far lists of repositories were read; no cursor once they were read to the end.
 CREATE TABLE listing (run TEXT NOT NULL, list TEXT NOT NULL, cursor TEXT, PRIMARY KEY (run, list)) STRICT, WITHOUT ROWID;
 ",
+    r"
+-- Each batch leaves a segment of the inverted index. Eight are merged into one, not four, so that a term is written again less
+-- often; a search reads a few more.
+INSERT INTO search (search, rank) VALUES ('automerge', 8);
+",
 ];
 
 /// Brings the file to the current version, all steps in one transaction.

@@ -1,6 +1,6 @@
 //! Writing a batch.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use onrecord_lexicon::Did;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
@@ -110,6 +110,14 @@ impl Writer {
     }
 }
 
+/// The newest keys of an account's collection.
+struct Newest {
+    /// Of what is stored.
+    stored: Option<String>,
+    /// Of what is gone.
+    gone: Option<String>,
+}
+
 /// A batch being written.
 pub(super) struct Work<'t> {
     pub(super) tx: &'t Transaction<'t>,
@@ -137,6 +145,7 @@ impl Work<'_> {
     fn load(&mut self, acts: &[&Act]) -> Result<Known> {
         let mut known = Known::default();
         let mut unknown: HashSet<&Did> = HashSet::new();
+        let mut newest: HashMap<(&str, &str), Newest> = HashMap::new();
         for address in acts.iter().filter_map(|act| act.address()) {
             if unknown.contains(&address.did) {
                 continue;
@@ -152,9 +161,18 @@ impl Work<'_> {
             }
             let Some(account) = known.accounts.get(&address.did).map(|account| account.id) else { continue };
             let key = (account, self.collection(address.collection.as_str())?, address.rkey.as_str());
-            if let Some(stored) = self.stored(address, key)? {
+            let of = (address.did.as_str(), address.collection.as_str());
+            let newest = match newest.entry(of) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(self.newest(key.0, key.1)?),
+            };
+            // Most of what comes is newer than all there is, and need not be looked up.
+            let is_old = |newest: &Option<String>| newest.as_deref().is_some_and(|newest| key.2 <= newest);
+            if is_old(&newest.stored)
+                && let Some(stored) = self.stored(address, key)?
+            {
                 known.records.insert(address.clone(), stored);
-            } else {
+            } else if is_old(&newest.gone) {
                 let rev: Option<i64> = self
                     .tx
                     .prepare_cached("SELECT rev FROM gone WHERE account = ?1 AND collection = ?2 AND rkey = ?3")?
@@ -164,6 +182,15 @@ impl Work<'_> {
             }
         }
         Ok(known)
+    }
+
+    fn newest(&self, account: i64, collection: i64) -> Result<Newest> {
+        let [stored, gone] = ["record", "gone"].map(|table| {
+            self.tx
+                .prepare_cached(&format!("SELECT max(rkey) FROM {table} WHERE account = ?1 AND collection = ?2"))?
+                .query_row((account, collection), |row| row.get(0))
+        });
+        Ok(Newest { stored: stored?, gone: gone? })
     }
 
     fn stored(&self, address: &Address, key: (i64, i64, &str)) -> Result<Option<Stored>> {

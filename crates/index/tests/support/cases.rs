@@ -687,3 +687,62 @@ fn later(change: Change, rev: u64) -> Change {
         other => other,
     }
 }
+
+/// Neither the newest records nor the inverted index alone tell where the words stand together.
+pub async fn a_rare_phrase_of_common_words_is_found(index: &dyn Index) {
+    let d = did(1);
+    let say = |n: u64, text: &str| message(&d, 1, 10 + n, 90_000, "user", text, &none());
+    let mut told = vec![session(&d, 1, 90_000, None)];
+    told.extend((0..1_500).map(|n| say(n, if n % 500 == 7 { "wet red clay" } else { "red and wet clay" })));
+    // Of words that are on few, and on none of the newest.
+    told.extend([say(1_500, "salt glaze"), say(1_501, "glaze, then salt"), say(1_502, "salt glaze again")]);
+    told.extend((1_503..2_600).map(|n| say(n, "wet and red")));
+    for some in told.chunks(500) {
+        apply(index, some.to_vec()).await;
+    }
+    let found = async |text: &str, limit| {
+        let search = Search { text: text.into(), ..Search::default() };
+        let (mut keys, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = index.search(&search, cursor.as_ref(), limit).await.unwrap();
+            keys.extend(page.items.into_iter().map(|hit| hit.address.rkey));
+            cursor = page.cursor;
+            if cursor.is_none() {
+                return keys;
+            }
+        }
+    };
+    for limit in [2, 10] {
+        assert_eq!(found("\"wet red\"", limit).await, [1_007, 507, 7].map(|n| rkey(10 + n)));
+        assert_eq!(found("\"salt glaze\"", limit).await, [1_502, 1_500].map(|n| rkey(10 + n)));
+        assert_eq!(found("glaze -\"salt glaze\"", limit).await, [rkey(1_511)]);
+        assert_eq!(found("clay -\"and wet\"", limit).await, [1_007, 507, 7].map(|n| rkey(10 + n)));
+    }
+}
+
+/// What an inverted index cannot hold of a record does not keep the record out, nor what it can be filtered by.
+pub async fn a_record_of_nothing_but_different_words_is_kept(index: &dyn Index) {
+    let (d, collection) = (did(1), "run.tiles.chat.sessionSnapshot");
+    let mut text = String::from("first");
+    for n in 0..100_000 {
+        text.push_str(&format!(" w{n}x"));
+    }
+    let message =
+        json!({"role": "assistant", "timestamp": super::START_MS, "content": [{"type": "text", "text": text}]});
+    let record = json!({"$type": collection, "name": "Words", "sessionId": "s1", "createdAt": time(9),
+        "turns": [{"provider": "tiles", "model": "gpt-oss", "messages": [message]}]});
+    let applied =
+        apply(index, vec![put(&d, collection, &rkey(10), 20, &record), session(&d, 1, 30, Some("Next"))]).await;
+    assert_eq!((applied.stored, applied.rejected), (2, 0));
+    for search in [
+        Search { text: "first".into(), ..Search::default() },
+        Search { text: "w10x".into(), ..Search::default() },
+        Search { model: Some("gpt-oss".into()), ..Search::default() },
+    ] {
+        assert_eq!(index.search(&search, None, 10).await.unwrap().items.len(), 1, "{search:?}");
+    }
+    let applied = apply(index, vec![delete(&d, collection, 10, 40)]).await;
+    assert_eq!(applied.removed, 1);
+    let search = Search { text: "first".into(), ..Search::default() };
+    assert!(index.search(&search, None, 10).await.unwrap().items.is_empty());
+}
