@@ -385,6 +385,14 @@ pub enum Error {
         /// The server's words.
         message: String,
     },
+    /// A message of a stream is larger than any may be. It was not read.
+    #[error("{host} sends a frame of more than {limit} bytes")]
+    FrameTooLarge {
+        /// Host, as in the URL.
+        host: String,
+        /// The most that a frame may have, in bytes.
+        limit: usize,
+    },
 
     // This machine
     /// The HTTP client or the DNS resolver could not be set up.

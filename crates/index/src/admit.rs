@@ -1,6 +1,6 @@
 //! The door: what of that which happened may be stored.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use onrecord_lexicon::{
@@ -15,11 +15,16 @@ use crate::{
     change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, SourceCursor},
     family::{Family, Misfit, derive, family},
     owed::Note,
+    refusal::{LexiconRule, Reason, Refusals},
     row::Row,
 };
 
 /// The largest record a repository takes, in bytes.
 const MAX_RECORD: usize = 1_000_000;
+/// JSON of a record may take six bytes for each of its own, as control characters do.
+const MAX_JSON: usize = 6 * MAX_RECORD + 2;
+/// Longest DID of an account. A did:plc has 32 bytes, a did:web those of a domain name.
+const MAX_DID: usize = 300;
 /// How far clocks may differ, in seconds.
 const MAX_SKEW_S: u64 = 300;
 
@@ -30,61 +35,6 @@ pub enum Trust {
     Nothing,
     /// Its CID was compared with its block, or it comes from an index's export.
     Cids,
-}
-
-/// Why a record was not stored. Its name is stable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Reason {
-    /// It is no JSON object.
-    NoObject,
-    /// It is larger than a repository takes.
-    TooLarge,
-    /// It is outside the protocol's data model.
-    DataModel,
-    /// It has another content than its CID says.
-    CidMismatch,
-    /// Its revision is in the future.
-    FutureRev,
-    /// It breaks a rule of its lexicon; the first that was found.
-    Lexicon(LexiconRule),
-    /// It is a turn of a conversation in another repository, or of one that is named by handle.
-    ForeignSession,
-    /// Its account is deleted.
-    AccountDeleted,
-}
-
-/// A rule of the lexicon language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct LexiconRule(pub Rule);
-
-impl PartialOrd for LexiconRule {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for LexiconRule {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.as_str().cmp(other.0.as_str())
-    }
-}
-
-impl Reason {
-    /// Its name, e.g. `lexicon:max-graphemes`.
-    #[must_use]
-    pub fn code(self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::NoObject => "no-object",
-            Self::TooLarge => "too-large",
-            Self::DataModel => "data-model",
-            Self::CidMismatch => "cid-mismatch",
-            Self::FutureRev => "future-rev",
-            Self::Lexicon(rule) => return Cow::Owned(format!("lexicon:{}", rule.0)),
-            Self::ForeignSession => "foreign-session",
-            Self::AccountDeleted => "account-deleted",
-        })
-    }
 }
 
 /// A record that may be stored.
@@ -154,18 +104,18 @@ pub struct Admitted {
     pub(crate) cursor: Option<SourceCursor>,
     pub(crate) fence: Option<Fence>,
     pub(crate) acts: Vec<Act>,
-    pub(crate) rejected: BTreeMap<(Reason, Box<str>), u64>,
+    pub(crate) rejected: Refusals,
     pub(crate) ignored: u64,
     pub(crate) notes: Vec<Note>,
 }
 
 impl Admitted {
-    /// How many records were refused, by reason.
+    /// How much was refused, by reason.
     #[must_use]
     pub fn rejected(&self) -> BTreeMap<Reason, u64> {
         let mut by_reason = BTreeMap::new();
-        for ((reason, _), count) in &self.rejected {
-            *by_reason.entry(*reason).or_default() += count;
+        for (reason, _, count) in self.rejected.iter() {
+            *by_reason.entry(reason).or_default() += count;
         }
         by_reason
     }
@@ -175,17 +125,12 @@ impl Admitted {
     pub fn ignored(&self) -> u64 {
         self.ignored
     }
-
-    pub(crate) fn reject(&mut self, reason: Reason, collection: &str) {
-        *self.rejected.entry((reason, collection.into())).or_default() += 1;
-    }
 }
 
 /// Holds a batch against the lexicons, at the time `now`. Does nothing but think, so it may run beside the store.
 #[must_use]
 pub fn admit(batch: Batch, trust: Trust, now: Timestamp) -> Admitted {
     let mut admitted = Admitted { cursor: batch.cursor, fence: batch.fence, ..Admitted::default() };
-    let horizon = u64::try_from(now.as_microsecond()).unwrap_or_default().saturating_add(MAX_SKEW_S * 1_000_000);
     for change in batch.changes {
         let act = match change {
             Change::Put(put) => {
@@ -194,26 +139,43 @@ pub fn admit(batch: Batch, trust: Trust, now: Timestamp) -> Admitted {
                     continue;
                 };
                 let Put { address, cid, rev, json } = *put;
-                if rev.micros() > horizon {
-                    admitted.reject(Reason::FutureRev, address.collection.as_str());
+                if !is_account(&address.did) {
+                    admitted.rejected.record(Reason::UnknownDid, address.collection.as_str());
+                    continue;
+                }
+                if is_future(&rev, now) {
+                    admitted.rejected.record(Reason::FutureRev, address.collection.as_str());
                     continue;
                 }
                 match examine(family, &address, &cid, &rev, &json, trust) {
                     Ok((json, row)) => Act::Put(Box::new(Record { address, cid, rev, json, row })),
                     Err(reason) => {
-                        admitted.reject(reason, address.collection.as_str());
+                        admitted.rejected.record(reason, address.collection.as_str());
                         Act::Refused { address, rev }
                     }
                 }
             }
             Change::Delete { address, rev } | Change::RestoredGone { address, rev } => {
-                if family(address.collection.as_str()).is_none() || rev.micros() > horizon {
+                if family(address.collection.as_str()).is_none() || is_future(&rev, now) || !is_account(&address.did) {
                     admitted.ignored += 1;
                     continue;
                 }
                 Act::Delete { address, rev }
             }
-            Change::Account { did, status, at_ms } => Act::Account { did, status, at_ms },
+            Change::Account { did, .. } | Change::Identity { did, .. } | Change::Listed { did, .. }
+                if !is_account(&did) =>
+            {
+                admitted.rejected.other(Reason::UnknownDid);
+                continue;
+            }
+            Change::Listed { rev, .. } if is_future(&rev, now) => {
+                admitted.rejected.other(Reason::FutureRev);
+                continue;
+            }
+            // A time in the future would keep everything that comes after it from being news.
+            Change::Account { did, status, at_ms } => {
+                Act::Account { did, status, at_ms: at_ms.min(now.as_millisecond()) }
+            }
             Change::Identity { did, handle, pds } => Act::Identity { did, handle: handle.map(|h| h.normalized()), pds },
             Change::Listed { did, rev, records } => Act::Listed { did, rev, records },
             Change::Restored(restored) => Act::Restored(restored),
@@ -221,6 +183,18 @@ pub fn admit(batch: Batch, trust: Trust, now: Timestamp) -> Admitted {
         admitted.acts.push(act);
     }
     admitted
+}
+
+/// Whether it is a DID that accounts have.
+fn is_account(did: &Did) -> bool {
+    let did = did.as_str();
+    did.len() <= MAX_DID && (did.starts_with("did:plc:") || did.starts_with("did:web:"))
+}
+
+/// Whether a revision is later than any clock is ahead of ours.
+pub(crate) fn is_future(rev: &Tid, now: Timestamp) -> bool {
+    let horizon = u64::try_from(now.as_microsecond()).unwrap_or_default().saturating_add(MAX_SKEW_S * 1_000_000);
+    rev.micros() > horizon
 }
 
 /// What is to be stored of a record, or why nothing is.
@@ -232,7 +206,7 @@ fn examine(
     json: &str,
     trust: Trust,
 ) -> Result<(Box<str>, Row), Reason> {
-    if json.len() > 2 * MAX_RECORD {
+    if json.len() > MAX_JSON || has_more_values_than(json, MAX_RECORD) {
         return Err(Reason::TooLarge);
     }
     let mut record: Value = serde_json::from_str(json).map_err(|_| Reason::NoObject)?;
@@ -250,7 +224,11 @@ fn examine(
             }
         }
         Trust::Cids => {
-            data::Value::from_json(&record).map_err(|_| Reason::DataModel)?;
+            let value = data::Value::from_json(&record).map_err(|_| Reason::DataModel)?;
+            // No JSON is shorter than the block.
+            if json.len() > MAX_RECORD && value.to_dag_cbor().len() > MAX_RECORD {
+                return Err(Reason::TooLarge);
+            }
         }
     }
     let collection = address.collection.as_str();
@@ -278,6 +256,26 @@ fn examine(
     }
     // Written anew: of a name that stands twice, only what was looked at.
     Ok((record.to_string().into(), row))
+}
+
+/// Whether JSON text is of more values than `most`. To read it takes many times the room of the text; each value takes a
+/// byte of a block at least.
+fn has_more_values_than(json: &str, most: usize) -> bool {
+    // Each takes two bytes of text at least.
+    if json.len() <= 2 * most {
+        return false;
+    }
+    let (mut values, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' if !is_text => values += 1,
+            _ => {}
+        }
+    }
+    values > most
 }
 
 /// What every schema says, for the records whose schema is not here.

@@ -9,8 +9,9 @@ use onrecord_lexicon::{Did, Nsid, Rkey};
 
 use crate::{
     account::Profile,
-    admit::{Act, Reason, Record, merge_profile},
+    admit::{Act, Record, merge_profile},
     change::{AccountStatus, Address, rev_number},
+    refusal::{Reason, Refusals},
     row::{Kind, NameKind, Row, Tally},
 };
 
@@ -91,7 +92,7 @@ pub(crate) struct Effects<'a> {
     pub(crate) new_accounts: Vec<&'a Did>,
     pub(crate) profiles: HashMap<&'a Did, Profile>,
     pub(crate) conversations: Conversations,
-    pub(crate) rejected: Vec<(Reason, Box<str>)>,
+    pub(crate) rejected: Refusals,
     pub(crate) stale: u64,
     pub(crate) ignored: u64,
 }
@@ -151,7 +152,7 @@ pub(crate) fn decide<'a>(acts: &[&'a Act], known: &'a Known) -> Effects<'a> {
                     // Everybody has a profile; those are kept who put something on record.
                     effects.ignored += 1;
                 } else if account.is_some_and(|a| a.status == AccountStatus::Deleted) {
-                    effects.rejected.push((Reason::AccountDeleted, address.collection.as_str().into()));
+                    effects.rejected.record(Reason::AccountDeleted, address.collection.as_str());
                 } else if is_late(rev_number(&record.rev)) {
                     effects.stale += 1;
                 } else {

@@ -38,6 +38,13 @@ const NOTES: [&str; 5] = [
 /// How much of a record of unknown shape is searchable, in bytes.
 const MAX_NOTE: usize = 100_000;
 
+/// Most models and tools of one record that are counted.
+const MAX_NAMES: usize = 1_000;
+/// Longest name of one, in bytes, as long as the lexicon's longest: a longer one is known by its beginning.
+const MAX_NAME: usize = 320;
+/// Most records and accounts that a record of unknown shape is found by.
+const MAX_ABOUT: usize = 1_000;
+
 /// A family of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
@@ -67,6 +74,16 @@ pub(crate) fn family(collection: &str) -> Option<Family> {
         _ if NOTES.iter().any(|n| collection == *n || (n.ends_with('.') && collection.starts_with(n))) => Family::Note,
         _ => return None,
     })
+}
+
+/// Under which name refusals of a collection's records are counted: its own, or for those that are kept for how their names
+/// begin that beginning, as there is no end of these.
+pub(crate) fn counted_as(collection: &str) -> &str {
+    match family(collection) {
+        Some(Family::Note) => NOTES.into_iter().find(|note| collection.starts_with(note)).unwrap_or_default(),
+        Some(_) => collection,
+        None => "",
+    }
 }
 
 /// Why a valid record is nothing the index can use.
@@ -225,10 +242,14 @@ fn called(row: &mut Row, tool: &str, summary: Option<&str>, failed: bool) {
     }
 }
 
-/// Counts a name, and says whether it is the first time.
+/// Counts a name, and says whether it is the first time. Of very many in one record the first are counted.
 fn counted(names: &mut Vec<(NameKind, String, i64)>, of: NameKind, name: &str) -> bool {
+    let name = cut(name, MAX_NAME);
     if let Some((_, _, count)) = names.iter_mut().find(|(kind, known, _)| *kind == of && *known == name) {
         *count += 1;
+        return false;
+    }
+    if names.len() >= MAX_NAMES {
         return false;
     }
     names.push((of, name.to_owned(), 1));
@@ -321,15 +342,21 @@ fn profile(record: &Value) -> Profile {
 
 /// All text of a record of unknown shape, and all it points at.
 fn note(row: &mut Row, record: &Value) {
-    let mut left = MAX_NOTE;
+    let (mut left, mut marks) = (MAX_NOTE, MAX_ABOUT);
     let mut todo = vec![record];
     while let Some(value) = todo.pop() {
         match value {
             Value::String(text) => {
                 if let Ok(uri) = AtUri::parse(text) {
-                    about(&mut row.terms, &uri);
+                    if marks > 0 {
+                        about(&mut row.terms, &uri);
+                    }
+                    marks = marks.saturating_sub(1);
                 } else if Did::parse(text).is_ok() {
-                    row.terms.mark(Mark::About, text);
+                    if marks > 0 {
+                        row.terms.mark(Mark::About, text);
+                    }
+                    marks = marks.saturating_sub(1);
                 } else if Datetime::parse(text).is_err() && Cid::parse(text).is_err() {
                     let kept = cut(text, left);
                     left -= kept.len();

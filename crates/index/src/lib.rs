@@ -17,6 +17,7 @@ mod outline;
 mod owed;
 mod postgres;
 mod query;
+mod refusal;
 mod row;
 mod schema;
 mod snippet;
@@ -29,7 +30,7 @@ mod transfer;
 use std::{path::PathBuf, sync::Arc};
 
 pub use account::{Author, Profile};
-pub use admit::{Admitted, LexiconRule, Reason, Trust, admit};
+pub use admit::{Admitted, Trust, admit};
 pub use change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, SourceCursor};
 pub use check::{Checked, check};
 pub use error::{Error, Result};
@@ -43,6 +44,7 @@ pub use postgres::PostgresIndex;
 pub use query::{
     Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
 };
+pub use refusal::{CommitFlaw, LexiconRule, Reason, RepositoryFlaw};
 pub use snippet::{Snippet, SnippetPart};
 pub use sqlite::SqliteIndex;
 pub use stamp::{Scope, Stamp};

@@ -64,7 +64,7 @@ impl Faults {
 macro_rules! rules {
     ($($rule:ident = $name:literal, $meaning:literal;)*) => {
         /// A rule of repositories. Its name is stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Rule { $(#[doc = $meaning] $rule,)* }
 

@@ -1,6 +1,6 @@
 //! What a stream tells, whatever server it is from.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use jiff::Timestamp;
 use onrecord_lexicon::{
@@ -8,7 +8,7 @@ use onrecord_lexicon::{
     data::{DataError, Value},
 };
 
-use crate::Action;
+use crate::{Action, error::quote};
 
 /// What one message of a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub enum Frame {
     },
     /// Not what such a server sends.
     Unreadable {
+        /// The kind of what is wrong with it.
+        flaw: Flaw,
         /// What is wrong with it; no words of the frame's records.
         why: String,
         /// The number to acknowledge it by all the same: it would only come again.
@@ -50,6 +52,70 @@ pub enum Frame {
         /// The server's words.
         message: String,
     },
+}
+
+/// What can be wrong with a frame: few kinds, to be counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// It is not JSON, or not canonical DAG-CBOR of the data model.
+    Encoding,
+    /// It cannot be unpacked, or unpacks to more than a frame may hold.
+    Packing,
+    /// It is larger than the protocol allows.
+    TooLarge,
+    /// Fields are missing, or hold something else than they should.
+    Fields,
+    /// A DID, a collection, a key, a revision or a CID is malformed.
+    Identifier,
+    /// A commit of more writes than one may have.
+    Operations,
+    /// The place in the stream is one that no server can be at.
+    Place,
+}
+
+impl Flaw {
+    /// Its name, e.g. `too-large`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Encoding => "encoding",
+            Self::Packing => "packing",
+            Self::TooLarge => "too-large",
+            Self::Fields => "fields",
+            Self::Identifier => "identifier",
+            Self::Operations => "operations",
+            Self::Place => "place",
+        }
+    }
+}
+
+/// Why a frame is unreadable.
+#[derive(Debug)]
+pub(super) struct Unfit {
+    flaw: Flaw,
+    why: Cow<'static, str>,
+}
+
+impl Unfit {
+    pub(super) fn new(flaw: Flaw, why: impl Into<Cow<'static, str>>) -> Self {
+        Self { flaw, why: why.into() }
+    }
+
+    /// Fields are not what they should be.
+    pub(super) fn fields(why: &'static str) -> Self {
+        Self::new(Flaw::Fields, why)
+    }
+
+    /// The frame, which is acknowledged all the same if it has a number.
+    pub(super) fn frame(self, acknowledge: Option<u64>) -> Frame {
+        Frame::Unreadable { flaw: self.flaw, why: self.why.into_owned(), acknowledge }
+    }
+}
+
+/// Reads an identifier of a frame.
+pub(super) fn parse<T, E: fmt::Display>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Unfit> {
+    parse(text).map_err(|error| Unfit::new(Flaw::Identifier, quote(&error.to_string())))
 }
 
 /// Something that happened to a repository or an account.
@@ -205,6 +271,16 @@ pub enum Cursor {
 impl Cursor {
     /// Numbers below are sequence numbers, those from here on times: Jetstream's own rule.
     const LEAST_TIME: i64 = 1_000_000_000_000_000;
+
+    /// The place with a sequence number, if it can be one: of a number that later is taken for a time a stream could not
+    /// be asked for again.
+    pub(super) fn sequence(number: i64) -> Result<Self, Unfit> {
+        if (0..Self::LEAST_TIME).contains(&number) {
+            Ok(Self::Sequence(number))
+        } else {
+            Err(Unfit::new(Flaw::Place, "a sequence number that no server is at"))
+        }
+    }
 
     /// Its number.
     #[must_use]

@@ -13,8 +13,9 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::{
-    AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Options, Pattern, endpoint,
-    socket::{Content, Socket},
+    AccountStatus, Body, Commit, Cursor, Event, Flaw, Frame, Operation, Options, Pattern, endpoint,
+    event::{Unfit, parse},
+    socket::{Content, MAX_JSON_FRAME, Socket},
 };
 use crate::{Action, Client, Error, Result};
 
@@ -24,8 +25,6 @@ const V2_PROTOCOL: &str = "xrpc.v1.json";
 const DICTIONARY_METHOD: &str = "network.bsky.jetstream.getZstdDictionary";
 /// No dictionary is larger.
 const MAX_DICTIONARY: usize = 4_000_000;
-/// No frame is larger when it is unpacked.
-const MAX_FRAME: usize = 6_000_000;
 
 /// How a server is talked to.
 pub(super) struct Wire {
@@ -50,7 +49,7 @@ pub(super) async fn connect(client: &Client, url: &Url, options: &Options) -> Re
         }
     }
     let compressed = options.dictionary.is_some();
-    let socket = Socket::connect(client, &address_one(url, options, compressed), None, None).await?;
+    let socket = Socket::connect(client, &address_one(url, options, compressed), MAX_JSON_FRAME, None, None).await?;
     let unpack = options.dictionary.as_deref().map(|dictionary| Unpack::new(dictionary).map(Box::new)).transpose()?;
     Ok((socket, Wire { version: Version::One, unpack }))
 }
@@ -58,7 +57,8 @@ pub(super) async fn connect(client: &Client, url: &Url, options: &Options) -> Re
 async fn connect_two(client: &Client, url: &Url, options: &Options) -> Result<(Socket, Wire)> {
     let dictionary = dictionary(client, url).await;
     let number = dictionary.as_deref().and_then(dictionary_id);
-    let socket = Socket::connect(client, &address_two(url, options, number), Some(V2_PROTOCOL), None).await?;
+    let address = address_two(url, options, number);
+    let socket = Socket::connect(client, &address, MAX_JSON_FRAME, Some(V2_PROTOCOL), None).await?;
     let unpack = dictionary.filter(|_| number.is_some()).map(|bytes| Unpack::new(&bytes).map(Box::new)).transpose()?;
     Ok((socket, Wire { version: Version::Two, unpack }))
 }
@@ -138,8 +138,8 @@ impl Wire {
     pub(super) fn decode_packed(&self, bytes: &[u8], wanted: &[Pattern]) -> Frame {
         match self.unpack.as_ref().map(|unpack| unpack.frame(bytes)) {
             Some(Ok(text)) => self.decode_text(&text, wanted),
-            Some(Err(why)) => unreadable(why),
-            None => unreadable("it is compressed, and no dictionary is known"),
+            Some(Err(why)) => Unfit::new(Flaw::Packing, why).frame(None),
+            None => Unfit::new(Flaw::Packing, "it is compressed, and no dictionary is known").frame(None),
         }
     }
 }
@@ -166,16 +166,16 @@ impl Unpack {
         const TOO_LARGE: &str = "it is larger unpacked than any frame may be";
         match zstd::zstd_safe::get_frame_content_size(bytes) {
             Ok(Some(size)) => {
-                let size = usize::try_from(size).ok().filter(|size| *size <= MAX_FRAME).ok_or(TOO_LARGE)?;
+                let size = usize::try_from(size).ok().filter(|size| *size <= MAX_JSON_FRAME).ok_or(TOO_LARGE)?;
                 let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
                 String::from_utf8(whole.decompress(bytes, size).map_err(|_| BROKEN)?).map_err(|_| BROKEN)
             }
             Ok(None) => {
                 let mut text = String::new();
                 let decoder = zstd::stream::read::Decoder::with_prepared_dictionary(bytes, &self.dictionary);
-                let most = MAX_FRAME as u64 + 1;
+                let most = MAX_JSON_FRAME as u64 + 1;
                 let read = decoder.and_then(|decoder| decoder.take(most).read_to_string(&mut text));
-                if read.map_err(|_| BROKEN)? > MAX_FRAME { Err(TOO_LARGE) } else { Ok(text) }
+                if read.map_err(|_| BROKEN)? > MAX_JSON_FRAME { Err(TOO_LARGE) } else { Ok(text) }
             }
             Err(_) => Err(BROKEN),
         }
@@ -183,18 +183,14 @@ impl Unpack {
 }
 
 /// What is wrong with a message's JSON, without the parser's own words: those quote what they did not expect.
-pub(super) fn misfit(error: &serde_json::Error) -> String {
-    let what = match error.classify() {
-        serde_json::error::Category::Data => "its fields are not those of such a message",
+pub(super) fn misfit(error: &serde_json::Error) -> Unfit {
+    let (flaw, what) = match error.classify() {
+        serde_json::error::Category::Data => (Flaw::Fields, "its fields are not those of such a message"),
         serde_json::error::Category::Io | serde_json::error::Category::Syntax | serde_json::error::Category::Eof => {
-            "it is not JSON"
+            (Flaw::Encoding, "it is not JSON")
         }
     };
-    format!("{what} (line {}, column {})", error.line(), error.column())
-}
-
-fn unreadable(why: impl Into<String>) -> Frame {
-    Frame::Unreadable { why: why.into(), acknowledge: None }
+    Unfit::new(flaw, format!("{what} (line {}, column {})", error.line(), error.column()))
 }
 
 #[derive(Deserialize)]
@@ -284,14 +280,14 @@ struct Two<'a> {
 pub(super) fn decode_one(text: &str, wanted: &[Pattern]) -> Frame {
     let frame: One<'_> = match serde_json::from_str(text) {
         Ok(frame) => frame,
-        Err(error) => return unreadable(misfit(&error)),
+        Err(error) => return misfit(&error).frame(None),
     };
     let cursor = Some(Cursor::from_number(frame.time_us));
     let event = match &*frame.kind {
         "commit" => match frame.commit {
             Some(write) if is_wanted(wanted, &write.collection) => commit(&frame.did, &write),
             Some(_) => return Frame::Passed { cursor, acknowledge: None },
-            None => Err("a commit without its content".to_owned()),
+            None => Err(Unfit::fields("a commit without its content")),
         },
         "identity" => identity(&frame.did, frame.identity.as_ref()),
         "account" => account(&frame.did, frame.account.as_ref()),
@@ -305,23 +301,26 @@ pub(super) fn decode_two(text: &str, wanted: &[Pattern]) -> Frame {
     let read = |text| serde_json::from_str::<Envelope<'_>>(text).map_err(|error| misfit(&error));
     let envelope = match read(text) {
         Ok(envelope) => envelope,
-        Err(why) => return unreadable(why),
+        Err(unfit) => return unfit.frame(None),
     };
     let word = |word: Option<Cow<'_, str>>| crate::error::quote(&word.unwrap_or_default());
     if envelope.kind == "error" {
         return Frame::Ended { name: word(envelope.error), message: word(envelope.message) };
     }
-    let Some(payload) = envelope.payload else { return unreadable("a message without its content") };
+    let Some(payload) = envelope.payload else { return Unfit::fields("a message without its content").frame(None) };
     let frame: Two<'_> = match serde_json::from_str(payload.get()) {
         Ok(frame) => frame,
-        Err(error) => return unreadable(misfit(&error)),
+        Err(error) => return misfit(&error).frame(None),
     };
     let kind = frame.kind.strip_prefix(V2_METHOD).unwrap_or_default();
     if kind == "#info" {
         return Frame::Notice { name: word(frame.name), message: word(frame.message) };
     }
-    let cursor = frame.seq.map(|seq| Cursor::Sequence(seq.saturating_add(1)));
-    let Some(did) = &frame.did else { return unreadable("an event of no account") };
+    let cursor = match frame.seq.map(|seq| Cursor::sequence(seq.saturating_add(1))).transpose() {
+        Ok(cursor) => cursor,
+        Err(unfit) => return unfit.frame(None),
+    };
+    let Some(did) = &frame.did else { return Unfit::fields("an event of no account").frame(None) };
     let event = match kind {
         "#commit" => match serde_json::from_str::<Write<'_>>(payload.get()) {
             Ok(write) if is_wanted(wanted, &write.collection) => commit(did, &write),
@@ -339,10 +338,10 @@ pub(super) fn decode_two(text: &str, wanted: &[Pattern]) -> Frame {
     finish(event, cursor)
 }
 
-fn finish(event: Result<Event, String>, cursor: Option<Cursor>) -> Frame {
+fn finish(event: Result<Event, Unfit>, cursor: Option<Cursor>) -> Frame {
     match event {
         Ok(event) => Frame::Event { event, cursor, acknowledge: None },
-        Err(why) => unreadable(why),
+        Err(unfit) => unfit.frame(None),
     }
 }
 
@@ -350,24 +349,20 @@ pub(super) fn is_wanted(wanted: &[Pattern], collection: &str) -> bool {
     wanted.is_empty() || wanted.iter().any(|pattern| pattern.matches(collection))
 }
 
-pub(super) fn parse<T, E: std::fmt::Display>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {
-    parse(text).map_err(|error| crate::error::quote(&error.to_string()))
-}
-
-fn identity(did: &str, identity: Option<&Identity<'_>>) -> Result<Event, String> {
+fn identity(did: &str, identity: Option<&Identity<'_>>) -> Result<Event, Unfit> {
     let handle = identity.and_then(|i| i.handle.as_deref());
     // A handle that cannot be one is as good as none: the account is resolved in any case.
     Ok(Event::Identity { did: parse(did, Did::parse)?, handle: handle.and_then(|h| Handle::parse(h).ok()) })
 }
 
-fn account(did: &str, account: Option<&Account<'_>>) -> Result<Event, String> {
-    let account = account.ok_or("an account event without its content")?;
+fn account(did: &str, account: Option<&Account<'_>>) -> Result<Event, Unfit> {
+    let account = account.ok_or_else(|| Unfit::fields("an account event without its content"))?;
     let status = AccountStatus::of(account.active, account.status.as_deref());
     let at = account.time.as_deref().and_then(|time| time.parse().ok());
     Ok(Event::Account { did: parse(did, Did::parse)?, status, at })
 }
 
-fn commit(did: &str, write: &Write<'_>) -> Result<Event, String> {
+fn commit(did: &str, write: &Write<'_>) -> Result<Event, Unfit> {
     let operations =
         vec![operation(&write.operation, &write.collection, &write.rkey, write.cid.as_deref(), write.record)?];
     Ok(Event::Commit(Commit {
@@ -385,18 +380,23 @@ pub(super) fn operation(
     rkey: &str,
     cid: Option<&str>,
     record: Option<&RawValue>,
-) -> Result<Operation, String> {
+) -> Result<Operation, Unfit> {
     let action = match action {
         "create" => Action::Create,
         "update" => Action::Update,
         "delete" => Action::Delete,
-        _ => return Err("an operation that is no create, update or delete".into()),
+        _ => return Err(Unfit::fields("an operation that is no create, update or delete")),
     };
     let cid = cid.map(|cid| parse(cid, Cid::parse)).transpose()?;
     let record = record.map(|record| Body(record.get().to_owned()));
-    if action != Action::Delete && (cid.is_none() || record.is_none()) {
-        return Err("a record without its CID or its content".into());
-    }
+    let (cid, record) = match action {
+        // Whatever else is said of it: nothing is there afterwards.
+        Action::Delete => (None, None),
+        _ if cid.is_none() || record.is_none() => {
+            return Err(Unfit::fields("a record without its CID or its content"));
+        }
+        _ => (cid, record),
+    };
     Ok(Operation {
         action,
         collection: parse(collection, Nsid::parse)?,

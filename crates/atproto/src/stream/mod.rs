@@ -14,13 +14,16 @@ mod socket;
 mod source;
 mod tap;
 
-pub use event::{AccountStatus, Body, Commit, Cursor, Event, Frame, Operation, Proof};
+pub use event::{AccountStatus, Body, Commit, Cursor, Event, Flaw, Frame, Operation, Proof};
 pub use reader::Reader;
 pub use source::{BadSource, Kind, Pattern, Source};
 
 use url::Url;
 
-use self::{jetstream::Wire, socket::Socket};
+use self::{
+    jetstream::Wire,
+    socket::{MAX_FRAME, MAX_JSON_FRAME, Socket},
+};
 use crate::{Client, Error, Result, http::host_of};
 
 /// What to ask a server for.
@@ -64,11 +67,11 @@ impl Client {
             }
             Kind::Firehose => {
                 let url = firehose::address(source.url(), options.cursor.as_ref());
-                (Socket::connect(self, &url, None, None).await?, Protocol::Firehose)
+                (Socket::connect(self, &url, MAX_FRAME, None, None).await?, Protocol::Firehose)
             }
             Kind::Tap => {
                 let url = tap::address(source.url());
-                (Socket::connect(self, &url, None, source.password()).await?, Protocol::Tap)
+                (Socket::connect(self, &url, MAX_JSON_FRAME, None, source.password()).await?, Protocol::Tap)
             }
         };
         Ok(Stream { socket, wire, host: host_of(source.url()), collections: options.collections.clone() })
@@ -81,7 +84,8 @@ impl Stream {
     ///
     /// # Errors
     /// The connection ended, or was silent for longer than any living one; or the server ends it with a reason. Connect
-    /// again, from the last cursor.
+    /// again, from the last cursor. [`Error::FrameTooLarge`] if what came next is larger than any frame may be: it will come
+    /// again.
     pub async fn next(&mut self) -> Result<Frame> {
         let message = self.socket.next().await?;
         let frame = match &self.wire {

@@ -28,7 +28,10 @@ use crate::{
 };
 
 /// No frame that the protocol allows is larger: five megabytes, and room for what goes around them.
-const MAX_FRAME: usize = 6_000_000;
+pub(super) const MAX_FRAME: usize = 6_000_000;
+/// A record is at most two megabytes, those of the blocks of a commit; as JSON each byte of it may become six, and then
+/// some. One author's record must not end everybody's stream.
+pub(super) const MAX_JSON_FRAME: usize = 12_500_000;
 /// A handshake takes no longer.
 const HANDSHAKE: Duration = Duration::from_secs(20);
 /// Most bytes of a refusal.
@@ -37,6 +40,8 @@ const REFUSAL: usize = 10_000;
 pub(super) struct Socket {
     stream: WebSocketStream<Upgraded>,
     host: String,
+    /// Most bytes of a message.
+    limit: usize,
     patience: Patience,
 }
 
@@ -80,10 +85,12 @@ struct Refusal {
 }
 
 impl Socket {
-    /// Connects, asking for `protocol` where one is named, with `password` as that of `admin`.
+    /// Connects for messages of at most `limit` bytes, asking for `protocol` where one is named, with `password` as that of
+    /// `admin`.
     pub(super) async fn connect(
         client: &Client,
         url: &Url,
+        limit: usize,
         protocol: Option<&'static str>,
         password: Option<&Secret>,
     ) -> Result<Self> {
@@ -127,9 +134,9 @@ impl Socket {
             return Err(Error::Interrupted { host, why: "its handshake is not that of a WebSocket server".into() });
         }
         let upgraded = response.upgrade().await.map_err(failed)?;
-        let limits = WebSocketConfig::default().max_message_size(Some(MAX_FRAME)).max_frame_size(Some(MAX_FRAME));
+        let limits = WebSocketConfig::default().max_message_size(Some(limit)).max_frame_size(Some(limit));
         let stream = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(limits)).await;
-        Ok(Self { stream, host, patience: Patience::default() })
+        Ok(Self { stream, host, limit, patience: Patience::default() })
     }
 
     /// The next message with content. Pings are answered on the way, and one is sent where nothing is heard.
@@ -154,6 +161,9 @@ impl Socket {
                 Some(Ok(Message::Close(reason))) => {
                     let why = reason.map(|r| quote(&format!("{} {}", r.code, r.reason))).unwrap_or_default();
                     return Err(self.broken(format!("it was closed: {why}")));
+                }
+                Some(Err(tungstenite::Error::Capacity(_))) => {
+                    return Err(Error::FrameTooLarge { host: self.host.clone(), limit: self.limit });
                 }
                 Some(Err(error)) => return Err(self.broken(quote(&error.to_string()))),
                 None => return Err(self.broken("it was closed".into())),
@@ -184,7 +194,7 @@ mod tests {
     async fn connect(listener: &TcpListener) -> Socket {
         let client = Client::new(Config { allow_local: true, ..Config::default() }).unwrap();
         let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
-        let mut socket = Socket::connect(&client, &url, None, None).await.unwrap();
+        let mut socket = Socket::connect(&client, &url, MAX_FRAME, None, None).await.unwrap();
         socket.patience = SHORT;
         socket
     }
@@ -224,6 +234,6 @@ mod tests {
         };
         let reader = async { connect(&listener).await.next().await };
         let (message, ()) = tokio::join!(reader, server);
-        assert!(matches!(message, Err(Error::Interrupted { .. })));
+        assert!(matches!(message, Err(Error::FrameTooLarge { .. })));
     }
 }

@@ -10,7 +10,8 @@ use url::Url;
 
 use super::{
     AccountStatus, Commit, Event, Frame, Pattern, endpoint,
-    jetstream::{is_wanted, misfit, operation, parse},
+    event::{Unfit, parse},
+    jetstream::{is_wanted, misfit, operation},
 };
 
 pub(super) fn address(url: &Url) -> Url {
@@ -68,18 +69,18 @@ struct Identity<'a> {
 pub(super) fn decode(bytes: &[u8], wanted: &[Pattern]) -> Frame {
     let message: Message<'_> = match serde_json::from_slice(bytes) {
         Ok(message) => message,
-        Err(error) => return Frame::Unreadable { why: misfit(&error), acknowledge: number(bytes) },
+        Err(error) => return misfit(&error).frame(number(bytes)),
     };
     let acknowledge = Some(message.id);
     let event = match (&*message.kind, message.record, message.identity) {
         ("record", Some(record), _) if is_wanted(wanted, &record.collection) => commit(&record),
         ("identity", _, Some(identity)) => account(&identity),
-        ("record", None, _) | ("identity", _, None) => Err("a message without its content".to_owned()),
+        ("record", None, _) | ("identity", _, None) => Err(Unfit::fields("a message without its content")),
         _ => return Frame::Passed { cursor: None, acknowledge },
     };
     match event {
         Ok(event) => Frame::Event { event, cursor: None, acknowledge },
-        Err(why) => Frame::Unreadable { why, acknowledge },
+        Err(unfit) => unfit.frame(acknowledge),
     }
 }
 
@@ -92,7 +93,7 @@ fn number(bytes: &[u8]) -> Option<u64> {
     serde_json::from_slice::<Numbered>(bytes).ok().map(|message| message.id)
 }
 
-fn commit(record: &Record<'_>) -> Result<Event, String> {
+fn commit(record: &Record<'_>) -> Result<Event, Unfit> {
     let written = operation(&record.action, &record.collection, &record.rkey, record.cid.as_deref(), record.record)?;
     Ok(Event::Commit(Commit {
         did: parse(&record.did, Did::parse)?,
@@ -103,7 +104,7 @@ fn commit(record: &Record<'_>) -> Result<Event, String> {
     }))
 }
 
-fn account(identity: &Identity<'_>) -> Result<Event, String> {
+fn account(identity: &Identity<'_>) -> Result<Event, Unfit> {
     let did = parse(&identity.did, Did::parse)?;
     let status = AccountStatus::of(identity.is_active, identity.status.as_deref());
     Ok(match status {

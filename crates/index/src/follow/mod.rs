@@ -9,6 +9,7 @@ mod believe;
 mod crawl;
 mod errands;
 mod listing;
+mod place;
 mod repository;
 
 use std::{
@@ -19,12 +20,19 @@ use std::{
 use jiff::Timestamp;
 use onrecord_atproto::{
     Client,
-    stream::{self, Event, Frame, Kind, Options, Pattern, Source, Stream},
+    stream::{self, Event, Flaw, Frame, Kind, Options, Pattern, Source, Stream},
 };
 use onrecord_lexicon::Did;
 
-use self::errands::Errands;
-use crate::{AccountStatus, Applied, Batch, Change, Error, Fence, Index, Result, SourceCursor, Trust, admit};
+use self::{
+    believe::Doubt,
+    errands::Errands,
+    place::{From, Place},
+};
+use crate::{
+    AccountStatus, Admitted, Applied, Batch, Change, Error, Fence, Index, Reason, Result, SourceCursor, Trust, admit,
+    refusal::Refusals,
+};
 pub use backfill::{Backfill, BackfillProgress, Backfilled, Target};
 pub use crawl::{Limits, Trouble};
 pub use repository::{Fetched, fetch};
@@ -48,6 +56,8 @@ pub const WANTED: [&str; 13] = [
 
 /// Most changes of a batch.
 const BATCH: usize = 500;
+/// A batch of so many bytes of records is written, however few they are.
+const BATCH_BYTES: usize = 8_000_000;
 /// A batch that is not full is written when nothing came for so long.
 const LULL: Duration = Duration::from_millis(100);
 /// ... and in any case after so long.
@@ -160,13 +170,15 @@ impl Follower {
 
     async fn follow(&self, name: &str, fence: &Fence) -> Result<std::convert::Infallible> {
         let mut wait = FIRST_WAIT;
+        let mut from = From::default();
         loop {
-            let options = self.options(name).await?;
+            let options = self.options(name, from).await?;
+            let mut place = Place::default();
             let why = match self.client.follow(&self.source, &options).await {
                 Ok(mut stream) => {
                     self.tell(Progress::Connected);
                     let began = Instant::now();
-                    let error = self.read(&mut stream, name, fence).await?;
+                    let error = self.read(&mut stream, &mut place, name, fence).await?;
                     if began.elapsed() > LONGEST_WAIT {
                         wait = FIRST_WAIT;
                     }
@@ -174,6 +186,10 @@ impl Follower {
                 }
                 Err(error) => error,
             };
+            if matches!(why, onrecord_atproto::Error::FrameTooLarge { .. }) {
+                self.index.apply(Admitted::of_refusal(Reason::Frame(Flaw::TooLarge), Some(fence.clone()))).await?;
+            }
+            from = from.after(&why, place.has_moved());
             // Not all at the same moment.
             let again_in = wait.mul_f64(0.5 + fraction());
             self.tell(Progress::Lost { why: why.to_string(), again_in });
@@ -182,23 +198,29 @@ impl Follower {
         }
     }
 
-    async fn options(&self, name: &str) -> Result<Options> {
+    async fn options(&self, name: &str, from: From) -> Result<Options> {
         let kept = self.index.cursor(name).await?.and_then(|kept| kept.cursor.parse().ok());
         Ok(Options {
             collections: WANTED.iter().filter_map(|name| Pattern::parse(name).ok()).collect(),
-            cursor: kept.map(stream::Cursor::from_number),
+            cursor: from.cursor(kept.map(stream::Cursor::from_number), self.source.kind()),
             dictionary: self.dictionary.clone(),
         })
     }
 
     /// Reads the stream until it ends, and says why it did.
-    async fn read(&self, stream: &mut Stream, name: &str, fence: &Fence) -> Result<onrecord_atproto::Error> {
+    async fn read(
+        &self,
+        stream: &mut Stream,
+        place: &mut Place,
+        name: &str,
+        fence: &Fence,
+    ) -> Result<onrecord_atproto::Error> {
         let mut pending = Pending::default();
         let mut errands = Errands::new(self, fence);
         loop {
             let ended = tokio::select! {
                 frame = stream.next() => match frame {
-                    Ok(frame) => { self.take(frame, &mut pending, &mut errands).await; None }
+                    Ok(frame) => { self.take(frame, place, &mut pending, &mut errands).await; None }
                     Err(error) => Some(error),
                 },
                 () = errands.next() => continue,
@@ -219,10 +241,10 @@ impl Follower {
     }
 
     /// What a frame says, among what is to be written.
-    async fn take(&self, frame: Frame, pending: &mut Pending, errands: &mut Errands<'_>) {
+    async fn take(&self, frame: Frame, place: &mut Place, pending: &mut Pending, errands: &mut Errands<'_>) {
         match frame {
             Frame::Event { event, cursor, acknowledge } => {
-                pending.passed(cursor, acknowledge);
+                pending.passed(cursor, place, acknowledge);
                 match event {
                     Event::Commit(commit) => self.commit(commit, pending, errands).await,
                     Event::Sync { did, .. } => errands.fetch(did),
@@ -240,10 +262,11 @@ impl Follower {
                     }
                 }
             }
-            Frame::Passed { cursor, acknowledge } => pending.passed(cursor, acknowledge),
+            Frame::Passed { cursor, acknowledge } => pending.passed(cursor, place, acknowledge),
             Frame::Notice { name, message } => self.tell(Progress::Notice { name, message }),
-            Frame::Unreadable { why, acknowledge } => {
-                pending.passed(None, acknowledge);
+            Frame::Unreadable { flaw, why, acknowledge } => {
+                pending.passed(None, place, acknowledge);
+                pending.refused.other(Reason::Frame(flaw));
                 self.tell(Progress::Unreadable { why });
             }
             // The stream makes an error of it.
@@ -259,7 +282,8 @@ impl Follower {
                     pending.to_resolve.push(commit.did);
                 }
             }
-            Err(why) => {
+            Err(Doubt { flaw, why }) => {
+                pending.refused.other(Reason::Commit(flaw));
                 self.tell(Progress::NotBelieved { did: commit.did.clone(), why });
                 errands.fetch(commit.did);
             }
@@ -274,12 +298,12 @@ impl Follower {
         name: &str,
         fence: &Fence,
     ) -> Result<Vec<u64>> {
-        let Pending { changes, cursor, numbers, to_resolve, .. } = std::mem::take(pending);
+        let Pending { changes, cursor, numbers, to_resolve, refused, .. } = std::mem::take(pending);
         let cursor = cursor.map(|c| SourceCursor { source: name.to_owned(), cursor: c.number().to_string() });
         let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
         // Of a firehose every block was held against its CID.
         let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
-        let applied = self.index.apply(admit(batch, trust, Timestamp::now())).await?;
+        let applied = self.index.apply(admit(batch, trust, Timestamp::now()).refusing(refused)).await?;
         self.tell(Progress::Applied(applied));
         to_resolve.into_iter().for_each(|did| errands.resolve(did));
         Ok(numbers)
@@ -297,7 +321,9 @@ struct Pending {
     cursor: Option<stream::Cursor>,
     numbers: Vec<u64>,
     to_resolve: Vec<Did>,
+    refused: Refusals,
     frames: usize,
+    bytes: usize,
     since: Option<Instant>,
     is_due: bool,
 }
@@ -308,17 +334,26 @@ impl Pending {
     }
 
     fn is_due(&self) -> bool {
-        self.is_due || self.changes.len() >= BATCH || self.since.is_some_and(|since| since.elapsed() > LONGEST)
+        let is_full = self.changes.len() >= BATCH || self.bytes >= BATCH_BYTES;
+        self.is_due || is_full || self.since.is_some_and(|since| since.elapsed() > LONGEST)
     }
 
-    fn passed(&mut self, cursor: Option<stream::Cursor>, number: Option<u64>) {
+    fn passed(&mut self, cursor: Option<stream::Cursor>, place: &mut Place, number: Option<u64>) {
         self.frames += 1;
         self.since.get_or_insert_with(Instant::now);
-        self.cursor = cursor.or(self.cursor);
+        match cursor.map(|cursor| place.moved(cursor, Timestamp::now())) {
+            // What is told is looked at all the same; only the place is not believed.
+            Some(Err(flaw)) => self.refused.other(Reason::Frame(flaw)),
+            Some(Ok(())) => self.cursor = cursor,
+            None => {}
+        }
         self.numbers.extend(number);
     }
 
     fn change(&mut self, change: Change) {
+        if let Change::Put(put) = &change {
+            self.bytes += put.json.len();
+        }
         self.changes.push(change);
     }
 }

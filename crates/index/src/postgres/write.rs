@@ -62,9 +62,7 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
             let known = work.load(&segment.records).await?;
             let effects = decide(&segment.records, &known);
             work.write(&effects).await?;
-            for (reason, of) in effects.rejected {
-                *rejected.entry((reason, of)).or_default() += 1;
-            }
+            rejected.append(effects.rejected);
         }
         for act in segment.accounts {
             work.account(act).await?;
@@ -74,13 +72,13 @@ pub(super) async fn apply(client: &mut deadpool_postgres::Object, batch: &Admitt
         work.note(note).await?;
     }
     let (mut applied, has_removed) = (work.applied, work.has_removed);
-    for ((reason, of), n) in rejected {
+    for (reason, of, n) in rejected.iter() {
         applied.rejected += n;
         run(
             &tx,
             "INSERT INTO rejection (reason, collection, n) VALUES ($1, $2, $3)
              ON CONFLICT (reason, collection) DO UPDATE SET n = rejection.n + excluded.n",
-            &[&reason.code(), &&*of, &n.cast_signed()],
+            &[&reason.code(), &of, &n.cast_signed()],
         )
         .await?;
     }

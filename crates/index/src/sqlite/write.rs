@@ -76,9 +76,7 @@ impl Writer {
             let known = work.load(&segment.records)?;
             let effects = decide(&segment.records, &known);
             work.write(&effects, &known)?;
-            for (reason, of) in effects.rejected {
-                *rejected.entry((reason, of)).or_default() += 1;
-            }
+            rejected.append(effects.rejected);
             for act in segment.accounts {
                 work.account(act)?;
             }
@@ -90,13 +88,13 @@ impl Writer {
         if !batch.acts.is_empty() {
             tx.prepare_cached("UPDATE pulse SET version = ?1")?.execute([version])?;
         }
-        for ((reason, of), n) in rejected {
+        for (reason, of, n) in rejected.iter() {
             applied.rejected += n;
             tx.prepare_cached(
                 "INSERT INTO rejection (reason, collection, n) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO UPDATE SET n = n + excluded.n",
             )?
-            .execute((reason.code(), &*of, n.cast_signed()))?;
+            .execute((reason.code(), of, n.cast_signed()))?;
         }
         if let Some(at) = &batch.cursor {
             tx.prepare_cached(

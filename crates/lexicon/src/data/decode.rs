@@ -12,13 +12,13 @@ use crate::syntax::Cid;
 const MAX_ROOM: usize = 32;
 
 pub(super) fn decode(bytes: &[u8]) -> Result<Value<'_>, DataError> {
-    let (value, rest) = split(bytes)?;
+    let (value, rest) = split(bytes, usize::MAX)?;
     if rest.is_empty() { Ok(value) } else { Err(Fault::TrailingBytes(bytes.len() - rest.len()).into()) }
 }
 
-/// The first value, and the bytes after it.
-pub(super) fn split(bytes: &[u8]) -> Result<(Value<'_>, &[u8]), DataError> {
-    let mut reader = Reader { rest: bytes, len: bytes.len() };
+/// The first value, made of at most so many, and the bytes after it.
+pub(super) fn split(bytes: &[u8], most: usize) -> Result<(Value<'_>, &[u8]), DataError> {
+    let mut reader = Reader { rest: bytes, len: bytes.len(), left: most };
     let value = reader.value(0)?;
     Ok((value, reader.rest))
 }
@@ -26,12 +26,15 @@ pub(super) fn split(bytes: &[u8]) -> Result<(Value<'_>, &[u8]), DataError> {
 struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
+    /// How many values may still come.
+    left: usize,
 }
 
 impl<'a> Reader<'a> {
     /// `depth` is how many arrays and objects lie around the value.
     fn value(&mut self, depth: usize) -> Result<Value<'a>, DataError> {
         let at = self.at();
+        self.left = self.left.checked_sub(1).ok_or(Fault::TooMany)?;
         let (major, n) = self.head()?;
         Ok(match major {
             0 => Value::Integer(integer(n)?),

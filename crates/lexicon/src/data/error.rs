@@ -27,6 +27,9 @@ pub enum Fault {
     /// Too many arrays and objects in one another.
     #[error("nested more than {} deep", super::MAX_DEPTH)]
     TooDeep,
+    /// More values than are read.
+    #[error("made of more values than are allowed here")]
+    TooMany,
     /// A `$type` that is not a name.
     #[error("\"$type\" must be text and not empty")]
     Type,

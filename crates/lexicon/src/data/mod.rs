@@ -82,12 +82,13 @@ impl<'a> Value<'a> {
     }
 
     /// Reads the value that `bytes` begin with, as [`from_dag_cbor`](Self::from_dag_cbor), and returns what follows it:
-    /// frames of event streams are two values, one after the other.
+    /// frames of event streams are two values, one after the other. It may be made of `most` values at most, itself
+    /// included: a value takes many times the room of the byte that it can be written in.
     ///
     /// # Errors
     /// [`DataError`] with the path of the first fault.
-    pub fn split_dag_cbor(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), DataError> {
-        decode::split(bytes)
+    pub fn split_dag_cbor(bytes: &'a [u8], most: usize) -> Result<(Self, &'a [u8]), DataError> {
+        decode::split(bytes, most)
     }
 
     /// The canonical DAG-CBOR.
