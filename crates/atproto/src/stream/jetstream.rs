@@ -26,6 +26,10 @@ const DICTIONARY_METHOD: &str = "network.bsky.jetstream.getZstdDictionary";
 /// No dictionary is larger.
 const MAX_DICTIONARY: usize = 4_000_000;
 
+/// A frame may ask for a window of two to the so-manieth bytes, which is more than any frame has; by itself the library allows
+/// eight times as much.
+const MAX_WINDOW: u32 = 24;
+
 /// How a server is talked to.
 pub(super) struct Wire {
     version: Version,
@@ -174,7 +178,10 @@ impl Unpack {
                 let mut text = String::new();
                 let decoder = zstd::stream::read::Decoder::with_prepared_dictionary(bytes, &self.dictionary);
                 let most = MAX_JSON_FRAME as u64 + 1;
-                let read = decoder.and_then(|decoder| decoder.take(most).read_to_string(&mut text));
+                let read = decoder.and_then(|mut decoder| {
+                    decoder.window_log_max(MAX_WINDOW)?;
+                    decoder.take(most).read_to_string(&mut text)
+                });
                 if read.map_err(|_| BROKEN)? > MAX_JSON_FRAME { Err(TOO_LARGE) } else { Ok(text) }
             }
             Err(_) => Err(BROKEN),

@@ -4,13 +4,13 @@ use onrecord_atproto::{
     Action, Client,
     stream::{Commit, Operation, Proof},
 };
-use onrecord_lexicon::data::Value;
+use onrecord_lexicon::{Did, data::Value};
 use onrecord_repo::{Before, Claim, Link, PublicKey, Slice, SliceError, Written, check_slice};
 
 use crate::{Address, Change, CommitFlaw, Put};
 
 /// Why a commit is not believed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Doubt {
     /// To be counted by.
     pub(super) flaw: CommitFlaw,
@@ -30,35 +30,28 @@ impl From<SliceError> for Doubt {
     }
 }
 
-/// The changes that a commit makes; of a firehose's, after all that it says was checked.
+/// The key that signs an account's commits, as its document has it now.
 ///
 /// # Errors
-/// It is not to be believed, or cannot be checked.
-pub(super) async fn writes(client: &Client, commit: &Commit) -> Result<Vec<Change>, Doubt> {
-    let slice = match &commit.proof {
-        Some(proof) => Some(checked(client, commit, proof).await?),
-        None => None,
-    };
-    commit.operations.iter().map(|operation| change(commit, operation, slice.as_ref())).collect()
+/// It cannot be learnt, or there is none.
+pub(super) async fn key(client: &Client, did: &Did) -> Result<PublicKey, Doubt> {
+    let key = client.signing_key(did).await;
+    let key = key.map_err(|error| Doubt::new(CommitFlaw::Unresolved, error.to_string()))?;
+    let key = key.ok_or_else(|| Doubt::new(CommitFlaw::NoKey, "its DID document names no key"))?;
+    PublicKey::parse(&key).map_err(|error| Doubt::new(CommitFlaw::NoKey, error.to_string()))
 }
 
-async fn checked(client: &Client, commit: &Commit, proof: &Proof) -> Result<Slice, Doubt> {
-    let unresolved = |error: onrecord_atproto::Error| Doubt::new(CommitFlaw::Unresolved, error.to_string());
-    let key = |identity: onrecord_atproto::Identity| {
-        let no_key = || Doubt::new(CommitFlaw::NoKey, "its DID document names no key");
-        let key = identity.signing_key.ok_or_else(no_key)?;
-        PublicKey::parse(&key).map_err(|error| Doubt::new(CommitFlaw::NoKey, error.to_string()))
+/// The changes that a commit makes; of a firehose's, after all that it says was checked, with the key of its account.
+///
+/// # Errors
+/// It is not to be believed.
+pub(super) fn writes(commit: &Commit, key: Option<&PublicKey>) -> Result<Vec<Change>, Doubt> {
+    let slice = match (&commit.proof, key) {
+        (Some(proof), Some(key)) => Some(check(commit, proof, key)?),
+        (Some(_), None) => return Err(Doubt::new(CommitFlaw::NoKey, "no key of its account is known")),
+        (None, _) => None,
     };
-    let did = commit.did.as_str();
-    let known = key(client.resolve(did).await.map_err(unresolved)?)?;
-    match check(commit, proof, &known) {
-        // The key may be another by now.
-        Err(SliceError::Signature(_)) => {
-            let now = key(client.resolve_afresh(did).await.map_err(unresolved)?)?;
-            Ok(check(commit, proof, &now)?)
-        }
-        outcome => Ok(outcome?),
-    }
+    commit.operations.iter().map(|operation| change(commit, operation, slice.as_ref())).collect()
 }
 
 fn check(commit: &Commit, proof: &Proof, key: &PublicKey) -> Result<Slice, SliceError> {

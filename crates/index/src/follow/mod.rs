@@ -11,6 +11,7 @@ mod errands;
 mod listing;
 mod place;
 mod repository;
+mod waiting;
 
 use std::{
     sync::Arc,
@@ -28,6 +29,7 @@ use self::{
     believe::Doubt,
     errands::Errands,
     place::{From, Place},
+    waiting::{Decided, Waiting},
 };
 use crate::{
     AccountStatus, Admitted, Applied, Batch, Change, Error, Fence, Index, Reason, Result, SourceCursor, Trust, admit,
@@ -171,6 +173,7 @@ impl Follower {
     async fn follow(&self, name: &str, fence: &Fence) -> Result<std::convert::Infallible> {
         let mut wait = FIRST_WAIT;
         let mut from = From::default();
+        let mut waiting = Waiting::new(&self.client);
         loop {
             let options = self.options(name, from).await?;
             let mut place = Place::default();
@@ -178,7 +181,7 @@ impl Follower {
                 Ok(mut stream) => {
                     self.tell(Progress::Connected);
                     let began = Instant::now();
-                    let error = self.read(&mut stream, &mut place, name, fence).await?;
+                    let error = self.read(&mut stream, &mut place, &mut waiting, (name, fence)).await?;
                     if began.elapsed() > LONGEST_WAIT {
                         wait = FIRST_WAIT;
                     }
@@ -212,22 +215,37 @@ impl Follower {
         &self,
         stream: &mut Stream,
         place: &mut Place,
-        name: &str,
-        fence: &Fence,
+        waiting: &mut Waiting,
+        (name, fence): (&str, &Fence),
     ) -> Result<onrecord_atproto::Error> {
         let mut pending = Pending::default();
         let mut errands = Errands::new(self, fence);
+        waiting.clear();
         loop {
             let ended = tokio::select! {
                 frame = stream.next() => match frame {
-                    Ok(frame) => { self.take(frame, place, &mut pending, &mut errands).await; None }
+                    Ok(frame) => { self.take(frame, place, waiting, (&mut pending, &mut errands)); None }
                     Err(error) => Some(error),
                 },
                 () = errands.next() => continue,
+                decided = waiting.next() => {
+                    decided.into_iter().for_each(|decided| self.decided(decided, &mut pending, &mut errands));
+                    None
+                }
                 () = tokio::time::sleep(LULL), if !pending.is_empty() => { pending.is_due = true; None }
             };
+            if matches!(ended, Some(onrecord_atproto::Error::FrameTooLarge { .. })) {
+                // What comes next is passed over: nothing before it may be.
+                while waiting.place().is_some() {
+                    let decided = waiting.next().await;
+                    decided.into_iter().for_each(|decided| self.decided(decided, &mut pending, &mut errands));
+                }
+            }
             if pending.is_due() || ended.is_some() {
-                let numbers = self.write(&mut pending, &mut errands, name, fence).await?;
+                // What waits is not dealt with: whoever goes on from here must see it again.
+                let reached = waiting.place().unwrap_or(place.at());
+                let cursor = reached.map(|c| SourceCursor { source: name.to_owned(), cursor: c.number().to_string() });
+                let numbers = self.write(&mut pending, &mut errands, cursor, fence).await?;
                 for number in numbers.into_iter().filter(|_| ended.is_none()) {
                     if let Err(error) = stream.acknowledge(number).await {
                         return Ok(error);
@@ -241,14 +259,26 @@ impl Follower {
     }
 
     /// What a frame says, among what is to be written.
-    async fn take(&self, frame: Frame, place: &mut Place, pending: &mut Pending, errands: &mut Errands<'_>) {
+    fn take(
+        &self,
+        frame: Frame,
+        place: &mut Place,
+        waiting: &mut Waiting,
+        (pending, errands): (&mut Pending, &mut Errands<'_>),
+    ) {
         match frame {
             Frame::Event { event, cursor, acknowledge } => {
+                let before = place.at();
                 pending.passed(cursor, place, acknowledge);
                 match event {
-                    Event::Commit(commit) => self.commit(commit, pending, errands).await,
+                    Event::Commit(commit) => {
+                        if let Some(decided) = waiting.take(commit, before) {
+                            self.decided(decided, pending, errands);
+                        }
+                    }
                     Event::Sync { did, .. } => errands.fetch(did),
                     Event::Identity { did, .. } => {
+                        waiting.forget(&did);
                         // A Tap says by it that the account is active, too.
                         if self.source.kind() == Kind::Tap {
                             let at_ms = Timestamp::now().as_millisecond();
@@ -274,8 +304,10 @@ impl Follower {
         }
     }
 
-    async fn commit(&self, commit: stream::Commit, pending: &mut Pending, errands: &mut Errands<'_>) {
-        match believe::writes(&self.client, &commit).await {
+    /// What came of a commit, among what is to be written.
+    fn decided(&self, (commit, outcome): Decided, pending: &mut Pending, errands: &mut Errands<'_>) {
+        pending.touched();
+        match outcome {
             Ok(changes) => {
                 changes.into_iter().for_each(|change| pending.change(change));
                 if errands.is_new(&commit.did) {
@@ -295,11 +327,10 @@ impl Follower {
         &self,
         pending: &mut Pending,
         errands: &mut Errands<'_>,
-        name: &str,
+        cursor: Option<SourceCursor>,
         fence: &Fence,
     ) -> Result<Vec<u64>> {
-        let Pending { changes, cursor, numbers, to_resolve, refused, .. } = std::mem::take(pending);
-        let cursor = cursor.map(|c| SourceCursor { source: name.to_owned(), cursor: c.number().to_string() });
+        let Pending { changes, numbers, to_resolve, refused, .. } = std::mem::take(pending);
         let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
         // Of a firehose every block was held against its CID.
         let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
@@ -318,7 +349,6 @@ impl Follower {
 #[derive(Default)]
 struct Pending {
     changes: Vec<Change>,
-    cursor: Option<stream::Cursor>,
     numbers: Vec<u64>,
     to_resolve: Vec<Did>,
     refused: Refusals,
@@ -338,14 +368,17 @@ impl Pending {
         self.is_due || is_full || self.since.is_some_and(|since| since.elapsed() > LONGEST)
     }
 
-    fn passed(&mut self, cursor: Option<stream::Cursor>, place: &mut Place, number: Option<u64>) {
+    /// There is something to be written.
+    fn touched(&mut self) {
         self.frames += 1;
         self.since.get_or_insert_with(Instant::now);
-        match cursor.map(|cursor| place.moved(cursor, Timestamp::now())) {
-            // What is told is looked at all the same; only the place is not believed.
-            Some(Err(flaw)) => self.refused.other(Reason::Frame(flaw)),
-            Some(Ok(())) => self.cursor = cursor,
-            None => {}
+    }
+
+    fn passed(&mut self, cursor: Option<stream::Cursor>, place: &mut Place, number: Option<u64>) {
+        self.touched();
+        // What is told is looked at all the same; only the place is not believed.
+        if let Some(Err(flaw)) = cursor.map(|cursor| place.moved(cursor, Timestamp::now())) {
+            self.refused.other(Reason::Frame(flaw));
         }
         self.numbers.extend(number);
     }

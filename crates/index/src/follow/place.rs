@@ -32,6 +32,11 @@ impl Place {
         Ok(())
     }
 
+    /// Where it is.
+    pub(super) fn at(&self) -> Option<Cursor> {
+        self.0
+    }
+
     /// Whether anything was read.
     pub(super) fn has_moved(&self) -> bool {
         self.0.is_some()

@@ -11,9 +11,11 @@
 )]
 
 mod author;
+mod fairness;
 mod firehose;
 mod jetstream;
 mod json;
+mod mutants;
 #[expect(dead_code, reason = "more comes")]
 mod network;
 mod stage;
@@ -60,6 +62,7 @@ async fn firehose(index: Arc<dyn Index>) {
         account_states_from_the_future_do_not_last
         a_frame_too_large_to_be_read
     };
+    cases! { stage, mutants: damaged_frames_tell_nothing_that_nobody_wrote };
 }
 
 async fn jetstream_one(index: Arc<dyn Index>) {
@@ -72,6 +75,7 @@ async fn jetstream_one(index: Arc<dyn Index>) {
         times_in_the_future_are_no_place
         an_account_of_many_collections_makes_few_reasons
     };
+    cases! { stage, mutants: damaged_frames_tell_nothing_that_nobody_wrote };
 }
 
 async fn jetstream_two(index: Arc<dyn Index>) {
@@ -82,6 +86,7 @@ async fn jetstream_two(index: Arc<dyn Index>) {
         records_under_other_names
         records_larger_than_allowed
     };
+    cases! { stage, mutants: damaged_frames_tell_nothing_that_nobody_wrote };
 }
 
 async fn tap(index: Arc<dyn Index>) {
@@ -91,6 +96,16 @@ async fn tap(index: Arc<dyn Index>) {
         records_outside_the_data_model
         records_under_other_names
         what_was_refused_is_acknowledged
+    };
+    cases! { stage, mutants: damaged_frames_tell_nothing_that_nobody_wrote };
+}
+
+async fn fairness(index: Arc<dyn Index>) {
+    let stage = Stage::new(index, Network::start().await, Plays::Firehose, None).await;
+    cases! { stage, fairness:
+        an_account_whose_document_does_not_come_delays_nobody
+        what_waits_of_one_account_is_bounded
+        many_slow_hosts_do_not_take_the_place_of_the_directory
     };
 }
 
@@ -120,6 +135,12 @@ async fn a_hostile_jetstream_of_the_second_version_is_survived() {
 async fn a_hostile_tap_is_survived() {
     let folder = tempfile::tempdir().unwrap();
     tap(sqlite(&folder).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_account_delays_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    fairness(sqlite(&folder).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -32,7 +32,7 @@ pub enum Answer {
     Endless(Vec<u8>),
     /// A success that begins with these bytes, and then comes one byte at a time, for ever.
     Drip(Vec<u8>),
-    /// Nothing at all, for ever.
+    /// Nothing at all, until there is another answer.
     Silence,
     /// Somewhere else.
     Redirect(String),
@@ -82,6 +82,10 @@ impl Network {
         format!("http://{}", self.address)
     }
 
+    pub fn address(&self) -> std::net::SocketAddr {
+        self.address
+    }
+
     pub fn socket(&self) -> String {
         format!("ws://{}", self.address)
     }
@@ -89,6 +93,7 @@ impl Network {
     /// What is answered to this path and query from now on.
     pub fn answer(&self, target: &str, answer: Answer) {
         self.state.lock().unwrap().answers.insert(target.to_owned(), answer);
+        self.news.send_replace(());
     }
 
     /// How often it was asked for.
@@ -132,10 +137,14 @@ impl Network {
             if let Some(key) = header("sec-websocket-key") {
                 return self.stream(stream, &target, &key, header("sec-websocket-protocol")).await;
             }
-            let answer = {
-                let mut state = self.state.lock().unwrap();
-                *state.asked.entry(target.clone()).or_default() += 1;
-                state.answers.get(&target).cloned()
+            *self.state.lock().unwrap().asked.entry(target.clone()).or_default() += 1;
+            let mut news = self.news.subscribe();
+            let answer = loop {
+                let answer = self.state.lock().unwrap().answers.get(&target).cloned();
+                match answer {
+                    Some(Answer::Silence) => news.changed().await.unwrap(),
+                    answer => break answer,
+                }
             };
             let answer = answer.unwrap_or(Answer::Status(404, r#"{"error":"NotFound","message":"no"}"#));
             if respond(&mut stream, answer).await.is_none() {
@@ -218,6 +227,6 @@ async fn respond(stream: &mut TcpStream, answer: Answer) -> Option<()> {
                 stream.write_all(b"x").await.ok()?;
             }
         }
-        Answer::Silence => std::future::pending().await,
+        Answer::Silence => unreachable!("another answer was waited for"),
     }
 }

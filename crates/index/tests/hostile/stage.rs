@@ -54,7 +54,8 @@ pub fn client(network: &Network) -> Client {
         plc_url: network.url().parse().unwrap(),
         resolver_url: Some(network.url().parse().unwrap()),
         allow_local: true,
-        timeout: Duration::from_secs(5),
+        timeout: Duration::from_secs(60),
+        hosts: (0..40).map(|n| (format!("h{n}.localhost"), network.address())).collect(),
         ..Config::default()
     })
     .unwrap()
