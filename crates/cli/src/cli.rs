@@ -13,7 +13,7 @@ use onrecord_transcript::{Grain, Harness};
 
 pub use accounts::{Accounts, Login, Logout};
 pub use families::{Convert, FamilyArg, Target};
-pub use host::{Backfill, DbArg, Index, IndexCommand, Past, Serve};
+pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Past, Serve};
 
 /// Put conversations with AI agents on the record.
 #[derive(Debug, Parser)]

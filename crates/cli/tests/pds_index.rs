@@ -14,6 +14,7 @@ use std::process::Output;
 
 use onrecord_testkit::{Account, Fault, FaultProxy, Pds, PdsOptions};
 use pds_support::Machine;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 const SESSION: &str = "click.aligned.chat.session";
@@ -66,4 +67,58 @@ async fn pds_what_was_on_record_before_is_fetched_and_the_rest_said() {
     assert_eq!(nobody.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&nobody.stdout).contains("nobody.test could not be fetched"));
     assert_eq!(machine.run(&["index", "backfill"]).status.code(), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_an_index_that_is_not_what_its_authors_wrote_is_found_and_repaired() {
+    let pds = Pds::start(PdsOptions::default()).await;
+    let (dana, erin, finn) =
+        (author(&pds, "dana.test").await, author(&pds, "erin.test").await, author(&pds, "finn.test").await);
+    let machine = Machine::on(pds.plc_url(), pds.url());
+    machine.ok(&["index", "backfill", "--repo", "dana.test", "--repo", "erin.test", "--repo", "finn.test"]);
+    machine.ok(&["index", "check", "--network"]);
+    let exported = machine.ok(&["index", "export"]);
+
+    // One record is lost, one has another key, and one is an older version.
+    let db = Connection::open(machine.path("data/index.db")).unwrap();
+    let of = |account: &Account| format!("account = (SELECT id FROM account WHERE did = '{}')", account.did);
+    db.execute(&format!("DELETE FROM record WHERE {}", of(&dana)), []).unwrap();
+    db.execute(&format!("UPDATE record SET rkey = '3lzotherkey22' WHERE {}", of(&erin)), []).unwrap();
+    db.execute(
+        &format!("UPDATE record SET cid = (SELECT cid FROM record WHERE {}) WHERE {}", of(&erin), of(&finn)),
+        [],
+    )
+    .unwrap();
+    drop(db);
+
+    let found = machine.run(&["index", "check", "--network", "--json"]);
+    assert_eq!(found.status.code(), Some(3), "{}", String::from_utf8_lossy(&found.stderr));
+    let said = lines(&found);
+    let differs = |account: &Account| said.iter().find(|line| line["differs"] == json!(account.did)).unwrap();
+    let counts = |line: &Value| ["missing", "stale", "extra"].map(|of| line[of].as_array().unwrap().len());
+    assert_eq!(counts(differs(&dana)), [1, 0, 0]);
+    assert_eq!(counts(differs(&erin)), [1, 0, 1]);
+    assert_eq!(counts(differs(&finn)), [0, 1, 0]);
+    let of_network = json!({"accounts": 3, "differing": 3, "repaired": 0, "failed": 0});
+    assert_eq!(said.last().unwrap()["network"], of_network);
+    let drawn = lines(&machine.run(&["index", "check", "--network", "--sample", "1", "--json"]));
+    assert_eq!(drawn.last().unwrap()["network"]["accounts"], 1);
+
+    let repaired = machine.run(&["index", "check", "--network", "--repair"]);
+    let text = String::from_utf8_lossy(&repaired.stdout).into_owned();
+    assert_eq!(repaired.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&repaired.stderr));
+    assert!(text.contains("1 missing (at://") && text.contains("; fetched again"), "{text}");
+    machine.ok(&["index", "check", "--network"]);
+    let records = |text: &str| {
+        let mut records: Vec<String> =
+            text.lines().filter(|line| line.starts_with("{\"record\"")).map(str::to_owned).collect();
+        records.sort();
+        records
+    };
+    assert_eq!(records(&machine.ok(&["index", "export"])), records(&exported));
+    let stats = machine.json(&["index", "stats", "--json"]);
+    assert_eq!(stats["status"]["conversations"], 3);
+
+    machine.ok(&["index", "rebuild"]);
+    assert_eq!(records(&machine.ok(&["index", "export"])), records(&exported));
 }

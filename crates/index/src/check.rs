@@ -91,21 +91,25 @@ pub async fn check(index: &dyn Index) -> Result<Checked> {
     Ok(checked)
 }
 
-/// Whether a record is among what its author did at that time.
+/// Whether a record is among what its author did at that time; or, as one that was written over keeps the place in time it had
+/// first, among what they did at any.
 async fn is_found(index: &dyn Index, at: &Address, at_ms: i64) -> Result<bool> {
-    let search =
-        Search { author: Some(at.did.clone()), after_ms: Some(at_ms), before_ms: Some(at_ms + 1), ..Search::default() };
-    let mut cursor = None;
-    loop {
-        let page = index.search(&search, cursor.as_ref(), CHUNK).await?;
-        if page.items.iter().any(|hit| hit.address == *at) {
-            return Ok(true);
-        }
-        match page.cursor {
-            Some(next) => cursor = Some(next),
-            None => return Ok(false),
+    let of_author = Search { author: Some(at.did.clone()), ..Search::default() };
+    let then = Search { after_ms: Some(at_ms), before_ms: Some(at_ms + 1), ..of_author.clone() };
+    for search in [then, of_author] {
+        let mut cursor = None;
+        loop {
+            let page = index.search(&search, cursor.as_ref(), CHUNK).await?;
+            if page.items.iter().any(|hit| hit.address == *at) {
+                return Ok(true);
+            }
+            match page.cursor {
+                Some(next) => cursor = Some(next),
+                None => break,
+            }
         }
     }
+    Ok(false)
 }
 
 async fn heads(index: &dyn Index, expected: &Conversations, checked: &mut Checked) -> Result<()> {

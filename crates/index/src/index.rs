@@ -1,8 +1,9 @@
 //! What a store can do.
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
+use serde::Serialize;
 
 use crate::{
     admit::Admitted,
@@ -34,6 +35,17 @@ pub struct Applied {
     pub ignored: u64,
     /// Records refused.
     pub rejected: u64,
+}
+
+/// What a rebuild did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Rebuilt {
+    /// Records from which everything else was made.
+    pub records: u64,
+    /// Conversations that can be read.
+    pub conversations: u64,
+    /// Records that were removed, since this version would not have let them in.
+    pub dropped: u64,
 }
 
 /// The reader's store: everything public that was seen, and nothing that no longer is.
@@ -189,6 +201,13 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The store cannot be read.
     fn holdings<'a>(&'a self, did: &'a Did, after: Option<&'a (Nsid, Rkey)>, limit: u32) -> Answer<'a, Vec<Holding>>;
+
+    /// Makes everything that follows from the records anew, and tells how many it has done. Readers see what was there before
+    /// until it is done: of the whole index in SQLite, account by account in PostgreSQL.
+    ///
+    /// # Errors
+    /// The store cannot be read or written: then what was there before stays, in PostgreSQL of the accounts that are left.
+    fn rebuild(&self, tell: Arc<dyn Fn(u64) + Send + Sync>) -> Answer<'_, Rebuilt>;
 
     /// Sees to it that what was removed is in no file of the store either, as far as the store can.
     ///

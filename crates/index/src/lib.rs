@@ -35,7 +35,7 @@ pub use change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, So
 pub use check::{Checked, check};
 pub use error::{Error, Result};
 pub use family::{AUTONOMY, MEMBER, PROFILE, SCHEMA};
-pub use index::{Answer, Applied, Index};
+pub use index::{Answer, Applied, Index, Rebuilt};
 pub use lease::Lease;
 pub use outline::Prompt;
 pub use owed::{Holding, Note, Owed, OwedState, RepoHead, RunState};

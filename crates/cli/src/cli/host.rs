@@ -63,6 +63,21 @@ pub struct Backfill {
 }
 
 #[derive(Debug, Args)]
+pub struct Check {
+    /// Compare the records with their authors' repositories
+    #[arg(long)]
+    pub network: bool,
+    /// Only those of so many accounts, drawn by lot
+    #[arg(long, value_name = "N", requires = "network")]
+    pub sample: Option<usize>,
+    /// Fetch again what differs, and make anew what does not follow from the records
+    #[arg(long)]
+    pub repair: bool,
+    #[command(flatten)]
+    pub db: DbArg,
+}
+
+#[derive(Debug, Args)]
 pub struct DbArg {
     /// The index: the path of a SQLite file, or postgres://USER@HOST/NAME; index.db in the data folder by default
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
@@ -84,8 +99,10 @@ pub enum IndexCommand {
     },
     /// Fetch what was put on record before: of authors, of a collective's members, of all that a relay knows
     Backfill(Backfill),
-    /// Hold what it says against the records in it
-    Check {
+    /// Hold what it says against the records in it, and these against their authors' repositories
+    Check(Check),
+    /// Make what follows from the records in it anew: search, counts, lists
+    Rebuild {
         #[command(flatten)]
         db: DbArg,
     },

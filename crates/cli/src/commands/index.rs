@@ -1,6 +1,7 @@
 //! `onrecord index`: looking after the index of what the network publishes.
 
 pub mod backfill;
+mod check;
 
 use std::{
     fs::File,
@@ -10,7 +11,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use onrecord_index::{Applied, Index, check, export, import, open};
+use onrecord_index::{Applied, Index, export, import, open};
 use serde_json::json;
 
 use crate::{
@@ -24,7 +25,8 @@ pub async fn run(command: &IndexCommand, out: &mut Out) -> Result<u8> {
     match command {
         IndexCommand::Backfill(args) => backfill::run(args, out).await,
         IndexCommand::Stats { db } => stats(&*opened(db).await?, out).await,
-        IndexCommand::Check { db } => checked(&*opened(db).await?, out).await,
+        IndexCommand::Check(args) => check::run(args, out).await,
+        IndexCommand::Rebuild { db } => check::rebuild(&*opened(db).await?, out).await,
         IndexCommand::Export { db, out: file } => exported(&*opened(db).await?, file.as_deref(), out).await,
         IndexCommand::Import { file, db } => imported(&*opened(db).await?, file, out).await,
     }
@@ -56,24 +58,6 @@ async fn stats(index: &dyn Index, out: &mut Out) -> Result<u8> {
         out.line(printable(&line))?;
     }
     Ok(0)
-}
-
-async fn checked(index: &dyn Index, out: &mut Out) -> Result<u8> {
-    let found = check(index).await?;
-    if out.json {
-        out.json(&found)?;
-    } else {
-        for fault in &found.faults {
-            out.line(printable(fault))?;
-        }
-        out.note(format!(
-            "Compared {} with {}, and searched for {} of them.",
-            counted(usize::try_from(found.conversations).unwrap_or(usize::MAX), "conversation"),
-            counted(usize::try_from(found.records).unwrap_or(usize::MAX), "record"),
-            found.searched
-        ));
-    }
-    Ok(if found.faults.is_empty() { 0 } else { PROBLEMS })
 }
 
 async fn exported(index: &dyn Index, file: Option<&Path>, out: &mut Out) -> Result<u8> {

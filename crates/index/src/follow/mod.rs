@@ -6,6 +6,7 @@
 
 mod backfill;
 mod believe;
+mod compare;
 mod crawl;
 mod errands;
 mod listing;
@@ -36,6 +37,7 @@ use crate::{
     refusal::Refusals,
 };
 pub use backfill::{Backfill, BackfillProgress, Backfilled, Target};
+pub use compare::{CompareProgress, Compared, Comparison, Difference};
 pub use crawl::{Limits, Trouble};
 pub use repository::{Fetched, fetch};
 

@@ -8,6 +8,7 @@ mod merge;
 mod notes;
 mod outline;
 mod read;
+mod rebuild;
 mod schema;
 mod search;
 mod stamp;
@@ -17,7 +18,10 @@ mod vector;
 mod write;
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -35,7 +39,7 @@ use crate::{
     admit::Admitted,
     change::{Address, SourceCursor},
     error::{Error, Result},
-    index::{Answer, Applied, Index},
+    index::{Answer, Applied, Index, Rebuilt},
     lease::Lease,
     outline::Prompt,
     owed::{Holding, Owed, OwedState, RepoHead, RunState},
@@ -254,19 +258,23 @@ impl Index for PostgresIndex {
     // What is written next depends on these: they are never asked of a replica.
 
     fn head<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<RepoHead>> {
-        Box::pin(async move { notes::head(&self.writers.get().await?, did).await })
+        Box::pin(async move { notes::head(&self.writer().await?, did).await })
     }
 
     fn owed<'a>(&'a self, run: &'a str, state: OwedState, after: Option<&'a Did>, limit: u32) -> Answer<'a, Vec<Owed>> {
-        Box::pin(async move { notes::owed(&self.writers.get().await?, run, state, after, limit).await })
+        Box::pin(async move { notes::owed(&self.writer().await?, run, state, after, limit).await })
     }
 
     fn run<'a>(&'a self, run: &'a str) -> Answer<'a, RunState> {
-        Box::pin(async move { notes::run(&self.writers.get().await?, run).await })
+        Box::pin(async move { notes::run(&self.writer().await?, run).await })
     }
 
     fn holdings<'a>(&'a self, did: &'a Did, after: Option<&'a (Nsid, Rkey)>, limit: u32) -> Answer<'a, Vec<Holding>> {
-        Box::pin(async move { notes::holdings(&self.writers.get().await?, did, after, limit).await })
+        Box::pin(async move { notes::holdings(&self.writer().await?, did, after, limit).await })
+    }
+
+    fn rebuild(&self, tell: Arc<dyn Fn(u64) + Send + Sync>) -> Answer<'_, Rebuilt> {
+        Box::pin(async move { rebuild::rebuild(self.writer().await?, &tell).await })
     }
 
     fn forget(&self) -> Answer<'_, ()> {

@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::Object;
 use onrecord_lexicon::Did;
 use tokio_postgres::{IsolationLevel, error::SqlState};
 
 use super::{
     account,
     read::query,
-    write::{Work, all, place, run, vector},
+    vector::Vector,
+    write::{Work, all, place, run},
 };
 use crate::{
     account::Profile,
@@ -20,6 +21,7 @@ use crate::{
     error::{Error, Result},
     index::{Applied, Rebuilt},
     row::{is_searchable, time_key},
+    stamp::new_version,
     stored::{address as address_of, corrupt, terms},
 };
 
@@ -28,8 +30,8 @@ const CHUNK: i64 = 1_000;
 /// How often an account is tried that others write to at the same time.
 const TRIES: u32 = 20;
 
-pub(super) async fn rebuild(pool: &Pool, tell: &Arc<dyn Fn(u64) + Send + Sync>) -> Result<Rebuilt> {
-    let mut client = pool.get().await?;
+pub(super) async fn rebuild(mut client: Object, tell: &Arc<dyn Fn(u64) + Send + Sync>) -> Result<Rebuilt> {
+    let version = new_version()?;
     let mut rebuilt = Rebuilt::default();
     let mut after = String::new();
     loop {
@@ -38,23 +40,25 @@ pub(super) async fn rebuild(pool: &Pool, tell: &Arc<dyn Fn(u64) + Send + Sync>) 
         for row in &rows {
             after = row.try_get(0)?;
             let did = Did::parse(&after).map_err(corrupt("a DID"))?;
-            let of_one = patiently(&mut client, &did).await?;
+            let of_one = patiently(&mut client, &did, version).await?;
             rebuilt.records += of_one.records;
             rebuilt.conversations += of_one.conversations;
             rebuilt.dropped += of_one.dropped;
             tell(rebuilt.records);
         }
         if (rows.len() as u64) < CHUNK.unsigned_abs() {
+            // What was made of pages before is old now.
+            client.execute("UPDATE pulse SET version = $1", &[&version]).await?;
             return Ok(rebuilt);
         }
     }
 }
 
 /// Again, where somebody else wrote to the account meanwhile.
-async fn patiently(client: &mut Object, did: &Did) -> Result<Rebuilt> {
+async fn patiently(client: &mut Object, did: &Did, version: i64) -> Result<Rebuilt> {
     let mut tries = 0;
     loop {
-        match rebuild_one(client, did).await {
+        match rebuild_one(client, did, version).await {
             Err(Error::Postgres(error)) if tries < TRIES && is_conflict(&error) => tries += 1,
             outcome => return outcome,
         }
@@ -62,13 +66,15 @@ async fn patiently(client: &mut Object, did: &Did) -> Result<Rebuilt> {
 }
 
 fn is_conflict(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+    error
+        .code()
+        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
 }
 
-async fn rebuild_one(client: &mut Object, did: &Did) -> Result<Rebuilt> {
+async fn rebuild_one(client: &mut Object, did: &Did, version: i64) -> Result<Rebuilt> {
     // Of one state: what is written meanwhile to the same rows makes it begin again.
     let tx = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).start().await?;
-    let mut work = Work { tx: &tx, applied: Applied::default(), has_removed: false };
+    let work = Work { tx: &tx, version, applied: Applied::default(), has_removed: false };
     for sql in [
         "DELETE FROM name_use WHERE did = $1",
         "UPDATE conversation SET present = FALSE, title = NULL, started_ms = 0, published_us = 0, turns = 0,
@@ -109,7 +115,7 @@ async fn rebuild_one(client: &mut Object, did: &Did) -> Result<Rebuilt> {
             derived.kinds.push(row.kind.number());
             derived.opens.push(row.opens);
             derived.conversations.push(of);
-            derived.vectors.push(is_searchable(&row).then(|| vector(&terms(did, &row))));
+            derived.vectors.push(is_searchable(&row).then(|| Vector::of(&terms(did, &row))));
         }
         rebuilt.records += derived.rkeys.len() as u64;
         rebuilt.dropped += unreadable.len() as u64;
@@ -138,7 +144,7 @@ struct Derived {
     kinds: Vec<i16>,
     opens: Vec<bool>,
     conversations: Vec<Option<String>>,
-    vectors: Vec<Option<String>>,
+    vectors: Vec<Option<Vector>>,
 }
 
 impl Derived {
@@ -146,8 +152,8 @@ impl Derived {
         run(
             work.tx,
             "UPDATE record r SET time_key = k.time_key, kind = k.kind, opens = k.opens, conversation = k.conversation,
-                terms = k.terms::tsvector
-             FROM unnest($2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::boolean[], $7::text[], $8::text[])
+                terms = k.terms
+             FROM unnest($2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::boolean[], $7::text[], $8::tsvector[])
                 AS k (collection, rkey, time_key, kind, opens, conversation, terms)
              WHERE r.did = $1 AND r.collection = k.collection AND r.rkey = k.rkey",
             &[

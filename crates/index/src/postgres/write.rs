@@ -174,7 +174,7 @@ struct Newest {
 /// A batch being written.
 pub(super) struct Work<'t> {
     pub(super) tx: &'t Transaction<'t>,
-    version: i64,
+    pub(super) version: i64,
     pub(super) applied: Applied,
     pub(super) has_removed: bool,
 }

@@ -5,6 +5,7 @@ mod lease;
 mod notes;
 mod outline;
 mod read;
+mod rebuild;
 mod schema;
 mod search;
 mod stamp;
@@ -25,7 +26,7 @@ use crate::{
     admit::Admitted,
     change::{Address, SourceCursor},
     error::{Error, Result},
-    index::{Answer, Applied, Index},
+    index::{Answer, Applied, Index, Rebuilt},
     lease::Lease,
     outline::Prompt,
     owed::{Holding, Owed, OwedState, RepoHead, RunState},
@@ -297,6 +298,10 @@ impl Index for SqliteIndex {
     fn holdings<'a>(&'a self, did: &'a Did, after: Option<&'a (Nsid, Rkey)>, limit: u32) -> Answer<'a, Vec<Holding>> {
         let (did, after) = (did.clone(), after.cloned());
         Box::pin(self.read(move |db| notes::holdings(db, &did, after.as_ref(), limit)))
+    }
+
+    fn rebuild(&self, tell: Arc<dyn Fn(u64) + Send + Sync>) -> Answer<'_, Rebuilt> {
+        Box::pin(self.write(move |writer| writer.rebuild(&tell)))
     }
 
     fn forget(&self) -> Answer<'_, ()> {

@@ -53,8 +53,10 @@ impl Work<'_> {
         }
         self.moved()?;
         self.tx.execute("DELETE FROM conversation WHERE NOT present AND turns <= 0", [])?;
-        rebuilt.conversations =
-            self.tx.query_row("SELECT count(*) FROM conversation WHERE present", [], |row| row.get::<_, i64>(0))?.unsigned_abs();
+        rebuilt.conversations = self
+            .tx
+            .query_row("SELECT count(*) FROM conversation WHERE present", [], |row| row.get::<_, i64>(0))?
+            .unsigned_abs();
         Ok(rebuilt)
     }
 
@@ -111,9 +113,7 @@ impl Work<'_> {
             if (place..place.saturating_add(NEAR)).contains(id) {
                 self.find_by(*id, &address.did, row)?;
             } else {
-                self.tx
-                    .prepare_cached("INSERT INTO temp.moved (id, place) VALUES (?1, ?2)")?
-                    .execute((id, place))?;
+                self.tx.prepare_cached("INSERT INTO temp.moved (id, place) VALUES (?1, ?2)")?.execute((id, place))?;
             }
             if let Some(said) = &row.profile {
                 let mut profile = account::find(self.tx, &address.did)?.map(|known| known.profile).unwrap_or_default();
@@ -147,10 +147,7 @@ impl Work<'_> {
                 let address = address_of(&did, &nsid, &rkey)?;
                 let row = crate::stored::row_of(&address, rev, &json)?;
                 let mut to = *place;
-                while self
-                    .tx
-                    .prepare_cached("UPDATE OR IGNORE record SET id = ?2 WHERE id = ?1")?
-                    .execute((id, to))?
+                while self.tx.prepare_cached("UPDATE OR IGNORE record SET id = ?2 WHERE id = ?1")?.execute((id, to))?
                     == 0
                 {
                     // Another record has it.

@@ -1,6 +1,9 @@
 //! Writing a batch.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
 
 use onrecord_lexicon::Did;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
@@ -11,7 +14,7 @@ use crate::{
     change::{Address, rev_number},
     decide::{Conversations, Effects, Known, Stored, decide, segments},
     error::{Error, Result},
-    index::Applied,
+    index::{Applied, Rebuilt},
     row::{Row, is_searchable, time_key},
     stamp::new_version,
     stored::{row_of, terms},
@@ -108,6 +111,28 @@ impl Writer {
     }
 }
 
+impl Writer {
+    /// Makes everything that follows from the records anew, or nothing of it.
+    pub(super) fn rebuild(&mut self, tell: &Arc<dyn Fn(u64) + Send + Sync>) -> Result<Rebuilt> {
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version = new_version()?;
+        let (applied, has_removed) = (Applied::default(), false);
+        let mut work = Work { tx: &tx, collections: &mut self.collections, version, applied, has_removed };
+        let rebuilt = work.rebuild(tell);
+        let has_removed = work.has_removed;
+        if rebuilt.is_ok() {
+            tx.execute("UPDATE pulse SET version = ?1", [version])?;
+            tx.commit()?;
+            self.has_removed |= has_removed;
+        } else {
+            drop(tx);
+            // A number given out in it was never given out.
+            self.collections.clear();
+        }
+        rebuilt
+    }
+}
+
 /// The newest keys of an account's collection.
 struct Newest {
     /// Of what is stored.
@@ -122,7 +147,7 @@ pub(super) struct Work<'t> {
     collections: &'t mut HashMap<Box<str>, i64>,
     version: i64,
     pub(super) applied: Applied,
-    has_removed: bool,
+    pub(super) has_removed: bool,
 }
 
 impl Work<'_> {
