@@ -3,6 +3,7 @@
 mod accounts;
 mod families;
 mod host;
+mod public;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use onrecord_transcript::{Grain, Harness};
 pub use accounts::{Accounts, Login, Logout};
 pub use families::{Convert, FamilyArg, Target};
 pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Past, Serve};
+pub use public::PublicUrl;
 
 /// Put conversations with AI agents on the record.
 #[derive(Debug, Parser)]
@@ -60,7 +62,7 @@ pub enum Command {
     /// Check that what is on record is what its author signed
     Verify(Verify),
     /// Serve the reading pages on this machine
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Sign in to an account
     Login(Login),
     /// Sign out of an account

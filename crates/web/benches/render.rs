@@ -4,7 +4,9 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use onrecord_lexicon::{AtUri, Cid, Datetime, Did, Handle, Rkey};
 use onrecord_record::{Family, MessageRecord, Published, PublishedMessage, SessionRecord, StepRecord};
-use onrecord_web::{ConversationView, Place, Standing, conversation_html, conversation_json, conversation_markdown};
+use onrecord_web::{
+    ConversationView, Host, Place, Standing, conversation_html, conversation_json, conversation_markdown,
+};
 
 const CID: &str = "bafyreidfayvfuwqa7qlnopdjiqrxzs6blmoeu4rujcjtnci5beludirz2a";
 const PROMPT: &str = "Some dates from `import.csv` arrive with the seconds missing, see https://a.example/issue_12.\n\n\

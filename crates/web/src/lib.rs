@@ -12,6 +12,7 @@ mod markdown;
 mod model_name;
 mod moment;
 mod render;
+mod serving;
 mod site;
 mod view;
 
@@ -26,10 +27,11 @@ pub use render::{
     CONTENT_SECURITY_POLICY, Place, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json, conversation_markdown,
     conversation_text, list_html, list_json, style_path,
 };
+pub use serving::{Limits, serve};
 pub(crate) use site::path_in;
 pub use site::{
     Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Own, OwnEntry, OwnList, Repo,
-    ResolveSource, Site, SourceError, path_of, router,
+    ResolveSource, Site, SourceError, VersionSource, path_of, router,
 };
 pub use view::{
     Author, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, Part, RefView, Standing,

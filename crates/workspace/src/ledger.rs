@@ -352,6 +352,15 @@ impl Workspace {
         Ok(())
     }
 
+    /// A number that stays the same as long as nobody else writes to the store. What is written through this very connection
+    /// does not change it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn version(&self) -> Result<i64, Error> {
+        Ok(self.db.query_row("PRAGMA data_version", [], |row| row.get(0))?)
+    }
+
     /// Whether a conversation stood there and was taken back.
     ///
     /// # Errors

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
+use super::public::Public;
+
 #[derive(Debug, Args)]
 pub struct Serve {
     /// The address to listen on; port 0 takes a free one
@@ -23,6 +25,8 @@ pub struct Serve {
     /// The dictionary of a Jetstream of the first version, for compressed frames; later ones give their own
     #[arg(long, value_name = "FILE", requires = "follow")]
     pub dictionary: Option<PathBuf>,
+    #[command(flatten)]
+    pub public: Public,
 }
 
 /// What is fetched because it was there before.

@@ -207,9 +207,11 @@ pub(super) async fn style() -> Response {
     stylesheet("no-cache")
 }
 
-/// What every answer says to the browser. A conversation is never kept by a cache, so that taking it back is at once.
+/// What every answer says to the browser. Whoever keeps a page asks each time whether it is still there, so that taking a
+/// conversation back is at once; what is not public is not kept at all.
 pub(super) async fn headers(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
+    let is_there = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
     let headers = response.headers_mut();
     if !site.host.is_indexed {
         headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
@@ -224,7 +226,11 @@ pub(super) async fn headers(State(site): State<Arc<Site>>, request: Request, nex
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(if is_there && !site.loopback_only {
+        "no-cache"
+    } else {
+        "no-store"
+    }));
     response
 }
 

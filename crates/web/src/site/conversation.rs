@@ -15,7 +15,9 @@ use super::{
     escaped,
     reader::{Loaded, Read, Wanted, read, repo_of},
 };
-use crate::{Place, conversation_html, conversation_json, conversation_markdown, conversation_text, path_in};
+use crate::{
+    Place, conversation_html, conversation_json, conversation_markdown, conversation_text, path_in, serving::Depends,
+};
 
 /// `/at/{did or handle}/{collection}/{rkey}`, as in an at-uri.
 pub(super) async fn at(
@@ -76,9 +78,10 @@ async fn show(site: Arc<Site>, address: Address, path: String, format: Format, a
     match found {
         Read::Here(loaded) => {
             let for_page = Arc::clone(&site);
+            let depends = loaded.depends.clone();
             let page = move || body(&for_page.host, &loaded, &path, format, &wanted);
             match tokio::task::spawn_blocking(page).await {
-                Ok(Ok(Some(body))) => format.answer(StatusCode::OK, body),
+                Ok(Ok(Some(body))) => kept_with(depends, format.answer(StatusCode::OK, body)),
                 Ok(Ok(None)) => no_such_page_of(&site.host, format),
                 Ok(Err(error)) => failed(&site.host, format, &error),
                 Err(error) => failed(&site.host, format, &error),
@@ -90,6 +93,14 @@ async fn show(site: Arc<Site>, address: Address, path: String, format: Format, a
         }
         other => no_page(&site.host, format, &other),
     }
+}
+
+/// Says of an answer what it was made of.
+pub(super) fn kept_with(depends: Option<Depends>, mut response: Response) -> Response {
+    if let Some(depends) = depends {
+        response.extensions_mut().insert(depends);
+    }
+    response
 }
 
 /// Why there is no page, where there is none.

@@ -18,8 +18,10 @@ use onrecord_index::Index;
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use onrecord_record::{Family, Published};
 
+use crate::Limits;
+
 pub use host::Host;
-pub use own::{FindSource, KnowSource, Known, ListSource, Own, OwnEntry, OwnList, ResolveSource};
+pub use own::{FindSource, KnowSource, Known, ListSource, Own, OwnEntry, OwnList, ResolveSource, VersionSource};
 pub use routes::router;
 
 /// How many conversations a page of the list shows.
@@ -40,6 +42,8 @@ pub struct Site {
     /// Whether only requests for a loopback name are answered. Set it where the site listens on loopback and shows
     /// what is not public: otherwise any web page could read it by giving its own name a loopback address.
     pub loopback_only: bool,
+    /// How much anyone may ask of it.
+    pub limits: Limits,
 }
 
 /// The address of a session record, or of the one record a conversation is.

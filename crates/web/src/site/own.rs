@@ -19,6 +19,9 @@ pub type KnowSource = dyn Fn(&[(Did, Rkey)]) -> Result<Vec<Known>, SourceError> 
 /// Says whose handle this is.
 pub type ResolveSource = dyn Fn(&Handle) -> Result<Option<Did>, SourceError> + Send + Sync;
 
+/// Says in which state the sources are: as long as the number stays the same, so do their answers.
+pub type VersionSource = dyn Fn() -> Result<i64, SourceError> + Send + Sync;
+
 /// Sources that may block: they are called where blocking is allowed.
 #[derive(Clone)]
 pub struct Own {
@@ -30,6 +33,8 @@ pub struct Own {
     pub know: Arc<KnowSource>,
     /// Whose handle it is, of those that are on record from here.
     pub resolve: Arc<ResolveSource>,
+    /// Whether anything changed.
+    pub version: Arc<VersionSource>,
 }
 
 impl fmt::Debug for Own {
@@ -71,7 +76,7 @@ pub enum Known {
 
 impl Own {
     /// Runs `question` where it may block.
-    pub(super) async fn ask<T: Send + 'static>(
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Self) -> Result<T, SourceError> + Send + 'static,
     ) -> Result<T, SourceError> {

@@ -1,7 +1,7 @@
 //! Finds what is asked for, and reads as much of it as a page shows: what is on record from this machine first, then what
 //! the index has.
 
-use onrecord_index::{Address as Place, Conversation, ConversationHead, Cursor, Index, Kept, Prompt, Turn};
+use onrecord_index::{Address as Place, Conversation, ConversationHead, Cursor, Index, Kept, Prompt, Scope, Turn};
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use onrecord_record::{
     Family, Published,
@@ -12,7 +12,7 @@ use onrecord_record::{
 use serde_json::Value;
 
 use super::{Address, Found, Repo, Site, SourceError, shared};
-use crate::{ConversationView, Standing, TURNS_PER_PAGE, render::WHOLE_TURNS, view::Stretch};
+use crate::{ConversationView, Standing, TURNS_PER_PAGE, render::WHOLE_TURNS, serving::Depends, view::Stretch};
 
 /// Records read before a page, to know how it begins.
 const LEAD: usize = 4;
@@ -68,6 +68,8 @@ pub(super) struct Loaded {
     notes: Vec<String>,
     /// Keys of turns that are encrypted.
     shut: Vec<Rkey>,
+    /// What it was made of, if that is less than everything.
+    pub(super) depends: Option<Depends>,
 }
 
 #[derive(Debug)]
@@ -81,12 +83,12 @@ struct Around {
 
 impl Loaded {
     fn own(published: Published) -> Self {
-        Self { published, around: None, uri: None, notes: Vec::new(), shut: Vec::new() }
+        Self { published, around: None, uri: None, notes: Vec::new(), shut: Vec::new(), depends: None }
     }
 
     /// A record that was made a conversation to be shown.
     pub(super) fn of_record(published: Published, uri: String, notes: Vec<String>, shut: Vec<Rkey>) -> Self {
-        Self { published, around: None, uri: Some(uri), notes, shut }
+        Self { published, around: None, uri: Some(uri), notes, shut, depends: None }
     }
 
     pub(super) fn view(&self) -> ConversationView<'_> {
@@ -176,8 +178,17 @@ pub(super) async fn read(site: &Site, address: &Address, wanted: &Wanted) -> Res
 
 async fn at(index: &dyn Index, place: &Place, wanted: &Wanted) -> Result<Read, SourceError> {
     match place.collection.as_str() {
-        SESSION => conversation(index, place, wanted).await,
-        SNAPSHOT | LEGACY => snapshot(index, place).await,
+        SESSION | SNAPSHOT | LEGACY => {
+            let depends = Depends::on(index, Scope::Conversation(place.clone())).await?;
+            let mut found = match place.collection.as_str() {
+                SESSION => conversation(index, place, wanted).await?,
+                _ => snapshot(index, place).await?,
+            };
+            if let Read::Here(loaded) = &mut found {
+                loaded.depends = Some(depends);
+            }
+            Ok(found)
+        }
         MESSAGE => Ok(match index.record(place).await? {
             Kept::Here(turn) => turn.conversation.map_or(Read::Unknown, Read::TurnOf),
             Kept::Gone => Read::Gone,
@@ -249,7 +260,14 @@ async fn conversation(index: &dyn Index, place: &Place, wanted: &Wanted) -> Resu
     let Conversation { head, record, turns } = found;
     let published = published(&head, &record, turns.items)?;
     let around = Some(Around { head, lead, from, prompts, last_turn_at });
-    Ok(Read::Here(Box::new(Loaded { published, around, uri: None, notes: Vec::new(), shut: Vec::new() })))
+    Ok(Read::Here(Box::new(Loaded {
+        published,
+        around,
+        uri: None,
+        notes: Vec::new(),
+        shut: Vec::new(),
+        depends: None,
+    })))
 }
 
 /// What there is where something of a conversation is missing: that, if the conversation is here.
@@ -297,6 +315,7 @@ async fn whole(index: &dyn Index, place: &Place) -> Result<Read, SourceError> {
                 uri: None,
                 notes: Vec::new(),
                 shut: Vec::new(),
+                depends: None,
             })));
         }
     }

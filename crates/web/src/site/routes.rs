@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::{Router, middleware, routing::get};
 
 use super::{Site, answer, author, conversation, home, turn};
-use crate::style_path;
+use crate::{serving::guarded, style_path};
 
 /// The site as a service.
 pub fn router(site: Site) -> Router {
     let loopback_only = site.loopback_only;
     let site = Arc::new(site);
     let for_headers = Arc::clone(&site);
-    Router::new()
+    let pages = Router::new()
         .route("/", get(home::page))
         .route("/index.json", get(home::json))
         .route("/index.md", get(home::markdown))
@@ -30,7 +30,8 @@ pub fn router(site: Site) -> Router {
         .route(&style_path(), get(answer::style_for_ever))
         .fallback(answer::no_such_page)
         .method_not_allowed_fallback(answer::only_reading)
+        .with_state(Arc::clone(&site));
+    guarded(pages, &site)
         .layer(middleware::from_fn_with_state(for_headers, answer::headers))
         .layer(middleware::from_fn(move |request, next| answer::loopback(loopback_only, request, next)))
-        .with_state(site)
 }

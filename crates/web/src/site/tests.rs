@@ -7,6 +7,7 @@ use onrecord_record::aligned;
 use tower::ServiceExt;
 
 use super::*;
+use crate::Limits;
 use crate::{
     ListEntry, SHELF, Standing, style_path,
     view::tests::{published, said},
@@ -54,8 +55,9 @@ fn site(loopback_only: bool) -> Router {
         }),
         know: Arc::new(|places| Ok(places.iter().map(|_| Known::No).collect())),
         resolve: Arc::new(|handle| Ok((handle.as_str() == "dana.example").then(|| Did::parse(DID).unwrap()))),
+        version: Arc::new(|| Ok(1)),
     };
-    router(Site { own: Some(own), index: None, host: Host::new(), loopback_only })
+    router(Site { own: Some(own), index: None, host: Host::new(), loopback_only, limits: Limits::default() })
 }
 
 async fn ask(method: Method, path: &str, host: Option<&str>) -> (StatusCode, HeaderMap, String) {
@@ -90,16 +92,26 @@ async fn both_addresses_show_the_conversation_and_keep_to_themselves() {
 #[tokio::test]
 async fn every_answer_carries_the_headers() {
     for path in [AT, "/", "/nowhere", &format!("{AT}.json"), "/@dana.example/3gone", "/style.css"] {
-        let (_, headers, _) = get(path).await;
+        let (status, headers, _) = get(path).await;
         let policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
         assert_eq!(headers["content-security-policy"], policy, "{path}");
         assert_eq!(headers["x-content-type-options"], "nosniff");
         assert_eq!(headers["referrer-policy"], "no-referrer");
         assert_eq!(headers["x-robots-tag"], "noindex");
-        if path != "/style.css" {
-            assert_eq!(headers["cache-control"], "no-store", "{path}");
-        }
+        let kept = if status.is_success() { "no-cache" } else { "no-store" };
+        assert_eq!(headers["cache-control"], kept, "{path}");
     }
+}
+
+/// What is not public stays in no browser's cache.
+#[tokio::test]
+async fn nothing_of_this_machine_is_kept() {
+    let request = Request::get(AT).header("host", "localhost").body(Body::empty()).unwrap();
+    let response = site(true).oneshot(request).await.unwrap();
+    assert_eq!(
+        (response.status(), &response.headers()["cache-control"]),
+        (StatusCode::OK, &"no-store".parse().unwrap())
+    );
 }
 
 #[tokio::test]

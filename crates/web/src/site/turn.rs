@@ -11,7 +11,7 @@ use onrecord_lexicon::Rkey;
 use super::{
     Address, Site,
     answer::{Format, failed, no_such_turn, unknown},
-    conversation::{address_at, address_short, no_page},
+    conversation::{address_at, address_short, kept_with, no_page},
     reader::{Read, Wanted, read},
 };
 use crate::{path_in, render::TurnPage};
@@ -41,7 +41,7 @@ async fn show(site: Arc<Site>, address: Option<(Address, String)>, name: &str) -
     };
     match read(&site, &address, &Wanted::Around(turn.clone())).await {
         Ok(Read::Here(loaded)) => match TurnPage::new(loaded.view(), turn.as_str(), &path) {
-            Some(page) => format.page(&site.host, &page),
+            Some(page) => kept_with(loaded.depends.clone(), format.page(&site.host, &page)),
             None => no_such_turn(&site.host, format),
         },
         Ok(Read::TurnOf(of)) => {

@@ -9,12 +9,12 @@ use std::{
 };
 
 use onrecord_index::Index;
-use onrecord_web::{Host, Site, router};
+use onrecord_web::{Site, router};
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::{
-    cli::Serve,
+    cli::{PublicUrl, Serve},
     config,
     error::{Error, Result},
     output::Out,
@@ -24,7 +24,12 @@ use crate::{
 use follow::Following;
 
 pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
-    let workspace = Arc::new(Mutex::new(config::open_workspace()?));
+    let public = args.public.public_url.as_ref().map(PublicUrl::text);
+    // What a host shows to everybody is what the network has: the shelf is for this machine alone.
+    let own = match public {
+        Some(_) => None,
+        None => Some(own::own(&Arc::new(Mutex::new(config::open_workspace()?)))),
+    };
     let index = open_index(args).await?;
     let mut following = match &index {
         Some(index) => Some(Following::start(args, index, out.quiet)?),
@@ -40,14 +45,21 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
     } else {
         out.line(&url)?;
         out.finish()?;
-        let more = if index.is_some() { ", and what the index has" } else { "" };
-        out.note(format!("Serving what is on record from this machine{more}. Ctrl-C ends it."));
+        out.note(match (&own, &index) {
+            (None, _) => "Serving what the index has. Ctrl-C ends it.",
+            (Some(_), None) => "Serving what is on record from this machine. Ctrl-C ends it.",
+            (Some(_), Some(_)) => {
+                "Serving what is on record from this machine, and what the index has. Ctrl-C ends it."
+            }
+        });
     }
+    let limits = args.public.limits();
     let app = router(Site {
-        own: Some(own::own(&workspace)),
+        loopback_only: own.is_some() && address.ip().is_loopback(),
+        own,
         index,
-        host: Host::new(),
-        loopback_only: address.ip().is_loopback(),
+        host: args.public.host(public),
+        limits: limits.clone(),
     });
     let failed = async {
         match &mut following {
@@ -56,7 +68,7 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         }
     };
     tokio::select! {
-        ended = axum::serve(listener, app).with_graceful_shutdown(terminal::ended()) => ended?,
+        ended = onrecord_web::serve(listener, app, &limits, terminal::ended()) => ended?,
         error = failed => return Err(error),
     }
     Ok(0)
@@ -66,7 +78,7 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
 async fn open_index(args: &Serve) -> Result<Option<Arc<dyn Index>>> {
     let asked = config::index_address(args.db.db.as_deref())?;
     // Nobody who only serves what is theirs needs an index made.
-    let fills = !args.follow.is_empty() || !args.past.is_empty();
+    let fills = args.public.public_url.is_some() || !args.follow.is_empty() || !args.past.is_empty();
     if !fills && args.db.db.is_none() && !asked.contains("://") && !Path::new(&asked).exists() {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ use onrecord_workspace::Workspace;
 /// The sources of the site.
 pub fn own(workspace: &Arc<Mutex<Workspace>>) -> Own {
     let (for_list, for_find) = (Arc::clone(workspace), Arc::clone(workspace));
-    let (for_know, for_resolve) = (Arc::clone(workspace), Arc::clone(workspace));
+    let (for_know, for_resolve, for_version) = (Arc::clone(workspace), Arc::clone(workspace), Arc::clone(workspace));
     Own {
         list: Arc::new(move |wanted| list(&open(&for_list), wanted)),
         find: Arc::new(move |address| find(&open(&for_find), address)),
@@ -30,6 +30,7 @@ pub fn own(workspace: &Arc<Mutex<Workspace>>) -> Own {
                 .collect()
         }),
         resolve: Arc::new(move |handle| resolve(&open(&for_resolve), handle)),
+        version: Arc::new(move || Ok(open(&for_version).version()?)),
     }
 }
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tower::ServiceExt as _;
 
 use super::super::*;
-use crate::{ListEntry, Standing, view::tests::published};
+use crate::{Limits, ListEntry, Standing, view::tests::published};
 
 const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
 const START_MS: u64 = 1_767_225_600_000;
@@ -42,7 +42,7 @@ fn session(key: u64, title: Option<&str>) -> Change {
     put(SESSION, tid(key).as_str(), &record)
 }
 
-fn message(session: u64, key: u64, role: &str, text: &str, more: Value) -> Change {
+fn message(session: u64, key: u64, role: &str, text: &str, more: &Value) -> Change {
     let session = format!("at://{DID}/{SESSION}/{}", tid(session));
     let mut record = json!({"$type": MESSAGE, "session": session, "role": role, "text": text, "createdAt": time(key)});
     for (name, value) in more.as_object().unwrap() {
@@ -64,7 +64,13 @@ async fn index(mut changes: Vec<Change>) -> (TempDir, Arc<dyn Index>) {
 }
 
 fn site(index: &Arc<dyn Index>, own: Option<Own>) -> Router {
-    router(Site { own, index: Some(Arc::clone(index)), host: Host::new(), loopback_only: false })
+    router(Site {
+        own,
+        index: Some(Arc::clone(index)),
+        host: Host::new(),
+        loopback_only: false,
+        limits: Limits::default(),
+    })
 }
 
 async fn get(site: &Router, path: &str) -> (StatusCode, String) {
@@ -90,7 +96,7 @@ fn long() -> Vec<Change> {
             _ => ("assistant", json!({"model": "anthropic/claude-opus-4-5"})),
         };
         let text = if n == 448 { String::new() } else { format!("turn {n} \u{2588}\u{2588}\u{2588}.") };
-        changes.push(message(10, 11 + n, role, &text, more));
+        changes.push(message(10, 11 + n, role, &text, &more));
     }
     changes
 }
@@ -190,6 +196,7 @@ async fn both_sources_are_one_list() {
             Ok(places.iter().map(|(_, rkey)| known(rkey)).collect())
         }),
         resolve: Arc::new(|_| Ok(None)),
+        version: Arc::new(|| Ok(1)),
     };
     let site = site(&index, Some(own));
     let (mut seen, mut next) = (Vec::new(), "/index.json".to_owned());
