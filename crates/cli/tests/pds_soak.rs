@@ -2,8 +2,8 @@
 //! rename and leave at random, and hosts are killed at random moments, lose their database, stand still, and are told things
 //! twice, in another order, or not at all for a time. At the end each index is what the repositories say.
 //!
-//! `SOAK=200x50 cargo nextest run -p onrecord-cli --test pds_soak` does it with 200 accounts and 50 kills of each host;
-//! `SOAK_SEED` begins it as another run did, as far as machines allow.
+//! `SOAK=200x50 cargo test -p onrecord-cli --test pds_soak -- --nocapture --test-threads 1` does it with 200 accounts and 50
+//! kills of each host, some minutes each; `SOAK_SEED` begins it as another run did, as far as machines allow.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

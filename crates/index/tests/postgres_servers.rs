@@ -238,6 +238,47 @@ async fn postgres_readers_of_a_server_that_is_down_or_frozen_fail_and_recover() 
     eventually(&alone).await;
 }
 
+/// As when the machine of the database hangs: whoever follows must be free to look for another.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_a_batch_ends_when_its_server_says_nothing() {
+    let server = acknowledging();
+    let index = PostgresIndex::open(server.url(), None).await.unwrap();
+    let lease = index.lease("follow").await.unwrap().expect("the lease");
+    let batch = |n| Batch { changes: vec![session(&did(1), n, n, None)], fence: Some(lease.fence()), cursor: None };
+    index.apply(admit(batch(1), Trust::Nothing, now())).await.unwrap();
+    // It waits for a lock within its transaction when the server stops: no check of its connection comes before.
+    let (blocker, connection) = tokio_postgres::connect(server.url(), tokio_postgres::NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    blocker.batch_execute("BEGIN; LOCK TABLE account IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let applying = timeout(AT_MOST, index.apply(admit(batch(2), Trust::Nothing, now())));
+    let freezing = async {
+        while server.sql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0" {
+            sleep(Duration::from_millis(50)).await;
+        }
+        server.freeze();
+    };
+    let (outcome, ()) = tokio::join!(applying, freezing);
+    let outcome = outcome.expect("an end");
+    drop(blocker);
+    server.thaw();
+    connection.await.unwrap().unwrap();
+    let error = outcome.unwrap_err();
+    assert!(error.may_pass(), "{error}");
+    // Tried again, it is written, whether it was before or not.
+    let began = Instant::now();
+    let lease = loop {
+        match index.lease("follow").await {
+            Ok(Some(lease)) => break lease,
+            Ok(None) => sleep(Duration::from_millis(100)).await,
+            Err(error) => assert!(error.may_pass(), "{error}"),
+        }
+        assert!(began.elapsed() < AT_MOST, "the lease comes back");
+    };
+    let batch = Batch { changes: vec![session(&did(1), 2, 2, None)], fence: Some(lease.fence()), cursor: None };
+    index.apply(admit(batch, Trust::Nothing, now())).await.unwrap();
+    assert_eq!(titles(&index).await.unwrap(), 2);
+}
+
 async fn eventually(index: &PostgresIndex) {
     let began = Instant::now();
     loop {
