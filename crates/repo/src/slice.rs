@@ -113,11 +113,12 @@ pub fn check_slice(bytes: Vec<u8>, claim: &Claim<'_>, key: &PublicKey) -> Result
     }
     let mut car = Car::from_bytes(bytes.as_slice());
     let blocks = car.all_blocks().map_err(SliceError::Blocks)?;
-    if car.roots() != [claim.commit] {
-        return Err(SliceError::Blocks("the header names another root than the commit".into()));
-    }
+    let roots = car.roots().to_vec();
     let block = |link: &Link| blocks.get(link).and_then(|range| bytes.get(range.clone()));
     let commit = block(&claim.commit).ok_or_else(|| SliceError::Commit("is not among its blocks".into()))?;
+    if roots != [claim.commit] {
+        return Err(SliceError::Blocks("the header names another root than the commit".into()));
+    }
     let commit = Commit::decode(commit).map_err(|why| SliceError::Commit(format!("cannot be understood: {why}")))?;
     if commit.did != *claim.did {
         return Err(SliceError::Commit(format!("is of {}, not of {}", commit.did, claim.did)));
