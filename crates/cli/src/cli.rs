@@ -3,6 +3,7 @@
 mod accounts;
 mod families;
 mod host;
+mod moderate;
 mod public;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use onrecord_transcript::{Grain, Harness};
 pub use accounts::{Accounts, Login, Logout};
 pub use families::{Convert, FamilyArg, Target};
 pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Past, Serve};
+pub use moderate::{Moderate, ModerateCommand, On};
 pub use public::PublicUrl;
 
 /// Put conversations with AI agents on the record.
@@ -74,6 +76,8 @@ pub enum Command {
     Members(Members),
     /// Look after the index of what the network publishes
     Index(Index),
+    /// Decide what a site does not show
+    Moderate(Moderate),
     /// Work with lexicons, the schemas of records
     #[command(subcommand)]
     Lexicon(Lexicon),

@@ -30,6 +30,11 @@ pub fn log_filter() -> Option<String> {
     variable("ONRECORD_LOG")
 }
 
+/// Name of the user of this machine.
+pub fn user() -> Option<String> {
+    ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable)
+}
+
 /// The person's home folder.
 pub fn home() -> Option<PathBuf> {
     env::home_dir()

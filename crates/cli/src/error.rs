@@ -75,6 +75,8 @@ pub enum Error {
     Environment { variable: &'static str, why: String },
     #[error("cannot listen on {address}: {source}")]
     Listen { address: String, source: io::Error },
+    #[error("{subject} is not hidden by a decision")]
+    NotHidden { subject: String },
     #[error("{0}")]
     Lexicon(String),
     #[error(transparent)]
@@ -170,6 +172,7 @@ impl Error {
                 "without it nothing new can be decided; `onrecord show` and `publish` use what is on record, `unpublish` takes it back".to_owned()
             }
             Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
+            Self::NotHidden { .. } => "`onrecord moderate list` says what is hidden, and why; nothing was changed".to_owned(),
             Self::NoTerminal { flag, .. } => format!("add {flag}"),
             Self::NoSuchWord(_) | Self::CannotUncover { .. } => "`onrecord decide SESSION` lists what is covered; nothing was changed".to_owned(),
             Self::NoSuchRule(_) => "`onrecord scan SESSION --json` names the rule and the tier of each finding; nothing was changed".to_owned(),

@@ -10,8 +10,9 @@ use crate::{
     decide::{ConversationChange, Conversations, count},
     error::{Error, Result},
     index::Index,
+    moderation::Subject,
     query::{ConversationHead, NameOf, Recent, Search},
-    row::{Kind, NameKind},
+    row::{Kind, NameKind, Tally},
     transfer::ExportLine,
 };
 
@@ -51,7 +52,11 @@ impl Checked {
 /// The index cannot be read.
 pub async fn check(index: &dyn Index) -> Result<Checked> {
     let mut checked = Checked::default();
-    let mut hidden = HashSet::new();
+    // By the accounts' own states, and by this site.
+    let (mut hidden, moderated) = (HashSet::new(), moderated(index).await?);
+    let is_moderated = |at: &Address| {
+        moderated.contains(&Subject::Account(at.did.clone())) || moderated.contains(&Subject::Record(at.clone()))
+    };
     let mut expected = Conversations::new();
     let mut cursor = None;
     loop {
@@ -63,19 +68,29 @@ pub async fn check(index: &dyn Index) -> Result<Checked> {
                 }
                 ExportLine::Record { at, rev, record, .. } => {
                     checked.records += 1;
-                    let Some(row) = derive_stored(&at, &rev, record.get()) else {
+                    let Some(mut row) = derive_stored(&at, &rev, record.get()) else {
                         checked.fault(format!("{} is no record that would be kept", at.uri()));
                         continue;
                     };
+                    let is_hidden = hidden.contains(&at.did) || is_moderated(&at);
+                    if is_hidden && row.kind == Kind::Turn {
+                        // Its place is counted, and nothing that stands in it.
+                        row.tally = Tally { turns: row.tally.turns, ..Tally::default() };
+                        row.names.clear();
+                    }
                     count(&mut expected, &at.did, &row, 1);
-                    if checked.records % SAMPLE == 1 && row.kind == Kind::Note && !hidden.contains(&at.did) {
+                    if checked.records % SAMPLE == 1 && row.kind == Kind::Note && !is_hidden {
                         checked.searched += 1;
                         if !is_found(index, &at, row.at_ms).await? {
                             checked.fault(format!("{} is not found by searching", at.uri()));
                         }
                     }
                 }
-                ExportLine::Account(_) | ExportLine::Gone { .. } | ExportLine::Cursor(_) => {}
+                ExportLine::Account(_)
+                | ExportLine::Decision(_)
+                | ExportLine::Label(_)
+                | ExportLine::Gone { .. }
+                | ExportLine::Cursor(_) => {}
             }
         }
         match page.cursor {
@@ -83,12 +98,28 @@ pub async fn check(index: &dyn Index) -> Result<Checked> {
             None => break,
         }
     }
-    expected.retain(|(did, ..), change| matches!(change.head, Some(Some(_))) && !hidden.contains(did));
+    expected.retain(|(did, collection, rkey), change| {
+        let at = Address { did: did.clone(), collection: collection.clone(), rkey: rkey.clone() };
+        matches!(change.head, Some(Some(_))) && !hidden.contains(did) && !is_moderated(&at)
+    });
     heads(index, &expected, &mut checked).await?;
     for of in [NameOf::Model, NameOf::Tool] {
         names(index, of, &expected, &mut checked).await?;
     }
     Ok(checked)
+}
+
+/// All that the site hides.
+async fn moderated(index: &dyn Index) -> Result<HashSet<Subject>> {
+    let (mut subjects, mut cursor) = (HashSet::new(), None);
+    loop {
+        let page = index.hidden(None, cursor.as_ref(), CHUNK).await?;
+        subjects.extend(page.items.into_iter().map(|hidden| hidden.subject));
+        match page.cursor {
+            Some(next) => cursor = Some(next),
+            None => return Ok(subjects),
+        }
+    }
 }
 
 /// Whether a record is among what its author did at that time; or, as one that was written over keeps the place in time it had

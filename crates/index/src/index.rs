@@ -10,6 +10,7 @@ use crate::{
     change::{Address, SourceCursor},
     error::Result,
     lease::Lease,
+    moderation::{Decision, Hidden, HiddenSubject, Label, Moderated, Moderation, Subject},
     outline::Prompt,
     owed::{Holding, Owed, OwedState, RepoHead, RunState},
     query::{
@@ -82,7 +83,8 @@ pub trait Index: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Answer<'a, Page<ConversationHead>>;
 
-    /// A conversation and some of its turns, in reading order; `Kept::Gone` if it was here and is not any more.
+    /// A conversation and some of its turns, in reading order; `Kept::Gone` if it was here and is not any more, and
+    /// `Kept::Hidden` if this site does not show it.
     ///
     /// # Errors
     /// The store cannot be read; a cursor of another list.
@@ -171,6 +173,48 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The store cannot be read.
     fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp>;
+
+    /// Keeps decisions of the host and labels, all of them, the cursor included, or nothing. They hold from the moment this
+    /// is done, for every process that asks the same database.
+    ///
+    /// # Errors
+    /// [`crate::Error::Fenced`] if its lease passed on; the store cannot be written.
+    fn moderate(&self, moderation: Moderation) -> Answer<'_, Moderated>;
+
+    /// Takes a labeler's labels back, and forgets how far it was followed; gives how many they were.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    fn forget_labeler<'a>(&'a self, did: &'a Did) -> Answer<'a, u64>;
+
+    /// Why something is not shown, itself or what it belongs to; `None` if nothing says so, be it here or not.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn hides<'a>(&'a self, subject: &'a Subject) -> Answer<'a, Option<Hidden>>;
+
+    /// All that is not shown now, and why, in the order of accounts; of one account alone, if it is given.
+    ///
+    /// # Errors
+    /// The store cannot be read; a cursor of another list.
+    fn hidden<'a>(
+        &'a self,
+        of: Option<&'a Did>,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Page<HiddenSubject>>;
+
+    /// The host's decisions, all there ever were, the last one first.
+    ///
+    /// # Errors
+    /// The store cannot be read; a cursor of another list.
+    fn decisions<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Decision>>;
+
+    /// The labels that hold now on any of the subjects themselves.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn labels<'a>(&'a self, subjects: &'a [Subject]) -> Answer<'a, Vec<Label>>;
 
     /// A part of everything, to be put into another index; see [`crate::export`].
     ///

@@ -13,6 +13,7 @@ mod family;
 pub mod follow;
 mod index;
 mod lease;
+mod moderation;
 mod outline;
 mod owed;
 mod postgres;
@@ -37,12 +38,14 @@ pub use error::{Error, Result};
 pub use family::{AUTONOMY, MEMBER, PROFILE, SCHEMA};
 pub use index::{Answer, Applied, Index, Rebuilt};
 pub use lease::Lease;
+pub use moderation::{Decision, Hidden, HiddenSubject, HiddenTurn, Label, Moderated, Moderation, Subject, stream_of};
 pub use outline::Prompt;
 pub use owed::{Holding, Note, Owed, OwedState, RepoHead, RunState};
 
 pub use postgres::PostgresIndex;
 pub use query::{
-    Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Status, Turn,
+    Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Shown, Status,
+    Turn,
 };
 pub use refusal::{CommitFlaw, LexiconRule, Reason, RepositoryFlaw};
 pub use snippet::{Snippet, SnippetPart};

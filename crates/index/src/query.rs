@@ -8,6 +8,7 @@ use crate::{
     account::Author,
     change::{AccountStatus, Address, SourceCursor},
     error::{Error, Result},
+    moderation::{Hidden, HiddenTurn},
     row::NameKind,
     snippet::Snippet,
     terms::{Mark, words},
@@ -76,6 +77,8 @@ pub enum Kept<T> {
     Here(T),
     /// It was here, or its deletion was seen, or its account may not be shown now.
     Gone,
+    /// It is here and this site does not show it.
+    Hidden(Hidden),
     /// Nothing.
     Unknown,
 }
@@ -113,12 +116,50 @@ pub struct ConversationHead {
     pub turns: u64,
     /// Of those, held back.
     pub withheld: u64,
+    /// Of those, hidden by this site: what they hold is in no other number here.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u64,
     /// Tool calls in it.
     pub steps: u64,
     /// Of those, failed.
     pub failed: u64,
     /// Its models, the most used first.
     pub models: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// A turn within its conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Shown {
+    /// As its author wrote it, or held it back.
+    Turn(Turn),
+    /// This site hides it: neither its author's doing nor a gap.
+    Hidden(HiddenTurn),
+}
+
+impl Shown {
+    /// Where it stands.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        match self {
+            Self::Turn(turn) => &turn.address,
+            Self::Hidden(turn) => &turn.address,
+        }
+    }
+
+    /// The turn, unless this site hides it.
+    #[must_use]
+    pub fn turn(&self) -> Option<&Turn> {
+        match self {
+            Self::Turn(turn) => Some(turn),
+            Self::Hidden(_) => None,
+        }
+    }
 }
 
 /// A conversation, with some of its turns.
@@ -130,7 +171,7 @@ pub struct Conversation {
     /// Its own record.
     pub record: Turn,
     /// Its turns, in reading order.
-    pub turns: Page<Turn>,
+    pub turns: Page<Shown>,
 }
 
 /// A record as it stands.
@@ -340,6 +381,8 @@ pub struct Status {
     pub records: Vec<(String, u64)>,
     /// Conversations that can be read.
     pub conversations: u64,
+    /// Records and accounts that this site hides, by its own decision or a label.
+    pub hidden: u64,
     /// Conversations of which turns came and the record did not.
     pub waiting: u64,
     /// Accounts, by state.

@@ -1,7 +1,8 @@
 //! From one index to another, whatever their stores.
 //!
-//! What goes out is what was seen: records, accounts, what is known to be gone, cursors. What follows from records is made
-//! again on the other side, by the same door.
+//! What goes out is what was seen: records, accounts, what is known to be gone, cursors; and what the host decided, so that
+//! what is hidden here is in the export, and hidden there too. What follows from records is made again on the other side, by
+//! the same door.
 
 use std::io::{BufRead, Write};
 
@@ -15,6 +16,7 @@ use crate::{
     change::{Address, Batch, Change, Put, Restored, SourceCursor},
     error::{Error, Result},
     index::{Applied, Index},
+    moderation::{Decision, Label, Moderation},
     query::Cursor,
 };
 
@@ -25,6 +27,10 @@ const CHUNK: u32 = 2_000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ExportLine {
+    /// A decision of the host. Stands before all that it may hide.
+    Decision(Decision),
+    /// A label that is kept.
+    Label(Label),
     /// An account.
     Account(Restored),
     /// A record.
@@ -63,6 +69,8 @@ pub struct ExportPage {
 /// An export's parts, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
+    Decisions,
+    Labels,
     Accounts,
     Records,
     Gone,
@@ -71,11 +79,12 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 5] = [Self::Accounts, Self::Records, Self::Gone, Self::Floors, Self::Cursors];
+    const ALL: [Self; 7] =
+        [Self::Decisions, Self::Labels, Self::Accounts, Self::Records, Self::Gone, Self::Floors, Self::Cursors];
 
     /// The part a cursor stands in, and the key in it after which it goes on.
     pub(crate) fn of_cursor(cursor: Option<&Cursor>) -> Result<(Self, &str)> {
-        let Some(cursor) = cursor else { return Ok((Self::Accounts, "")) };
+        let Some(cursor) = cursor else { return Ok((Self::Decisions, "")) };
         let [phase, key] = cursor.parts('x')?;
         let phase = phase.parse().ok().and_then(|n: usize| Self::ALL.get(n)).copied().ok_or(Error::Cursor)?;
         Ok((phase, key))
@@ -84,6 +93,17 @@ impl Phase {
     fn cursor(self, key: &str) -> Cursor {
         Cursor::new('x', &[&(self as usize).to_string(), key])
     }
+}
+
+/// The parts of a key, parted by `|`. None but the last may hold one.
+pub(crate) fn keys<const N: usize>(key: &str) -> [&str; N] {
+    let mut parts = key.splitn(N, '|');
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// Where the accounts begin in an export, one page after another of them.
+pub(crate) fn accounts() -> Cursor {
+    Phase::Accounts.cursor("")
 }
 
 impl ExportPage {
@@ -129,6 +149,7 @@ pub async fn export(index: &dyn Index, out: &mut (dyn Write + Send)) -> Result<u
 pub async fn import(index: &dyn Index, from: &mut (dyn BufRead + Send)) -> Result<Applied> {
     let mut sum = Applied::default();
     let mut changes = Vec::new();
+    let mut moderation = Moderation { is_restored: true, ..Moderation::default() };
     let mut number = 0;
     let mut text = String::new();
     loop {
@@ -139,6 +160,8 @@ pub async fn import(index: &dyn Index, from: &mut (dyn BufRead + Send)) -> Resul
         if !text.trim().is_empty() {
             let line = serde_json::from_str(&text).map_err(|e| Error::Line { line: number, why: e.to_string() })?;
             match line {
+                ExportLine::Decision(decision) => moderation.decisions.push(decision),
+                ExportLine::Label(label) => moderation.labels.push(label),
                 ExportLine::Account(restored) => changes.push(Change::Restored(Box::new(restored))),
                 ExportLine::Record { at, cid, rev, record } => {
                     changes.push(Change::Put(Box::new(Put { address: at, cid, rev, json: record.get().into() })));
@@ -148,7 +171,10 @@ pub async fn import(index: &dyn Index, from: &mut (dyn BufRead + Send)) -> Resul
             }
         }
         // A cursor stands for all that came before it.
-        if is_over || cursor.is_some() || changes.len() >= CHUNK as usize {
+        let pending = changes.len() + moderation.decisions.len() + moderation.labels.len();
+        if is_over || cursor.is_some() || pending >= CHUNK as usize {
+            let decided = std::mem::replace(&mut moderation, Moderation { is_restored: true, ..Moderation::default() });
+            index.moderate(decided).await?;
             let batch = Batch { cursor, changes: std::mem::take(&mut changes), fence: None };
             // The CID of a turn held back is that of the record, which may have said more than is kept.
             let applied = index.apply(admit(batch, Trust::Cids, Timestamp::now())).await?;

@@ -94,7 +94,7 @@ async fn seen(index: &dyn Index) -> BTreeMap<String, Vec<String>> {
     for head in heads {
         let Kept::Here(whole) = index.conversation(&head.address, None, 100).await.unwrap() else { continue };
         let texts = whole.turns.items.iter().map(|turn| {
-            let record: Value = serde_json::from_str(turn.record.get()).unwrap();
+            let record: Value = serde_json::from_str(turn.turn().unwrap().record.get()).unwrap();
             record["text"].as_str().unwrap().to_owned()
         });
         let handle = head.author.handle.as_ref().map(ToString::to_string).unwrap_or_default();

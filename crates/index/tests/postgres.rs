@@ -12,7 +12,7 @@ use std::{
 use onrecord_index::{Batch, Error, Index, PostgresIndex, Recent, SqliteIndex, Trust, admit};
 use onrecord_testkit::Postgres;
 use proptest::test_runner::{Config, TestRunner};
-use support::{cases, did, message, model, now, session};
+use support::{cases, did, message, model, moderation, now, session};
 use tokio_postgres::{Client, NoTls};
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -39,9 +39,9 @@ async fn index(server: &Postgres) -> PostgresIndex {
 }
 
 macro_rules! cases {
-    ($server:ident: $($case:ident)*) => { $(
+    ($server:ident: $of:ident: $($case:ident)*) => { $(
         eprintln!("{}", stringify!($case));
-        cases::$case(&index(&$server).await).await;
+        $of::$case(&index(&$server).await).await;
     )* };
 }
 
@@ -49,7 +49,7 @@ macro_rules! cases {
 fn postgres_does_what_the_contract_says() {
     let server = Postgres::start();
     block_on(async {
-        cases! { server:
+        cases! { server: cases:
             a_conversation_is_read_as_it_was_written
             turns_come_in_key_order_and_by_pages
             turns_are_found_by_their_place
@@ -75,6 +75,27 @@ fn postgres_does_what_the_contract_says() {
             a_rare_phrase_of_common_words_is_found
             a_record_of_nothing_but_different_words_is_kept
             a_stamp_changes_with_what_it_stands_for
+        }
+    });
+}
+
+#[test]
+fn postgres_hides_what_the_contract_says() {
+    let server = Postgres::start();
+    block_on(async {
+        cases! { server: moderation:
+            a_hidden_conversation_is_in_no_answer
+            a_hidden_turn_leaves_its_place
+            what_hidden_turns_name_is_taken_from_the_counts
+            a_hidden_account_is_in_no_answer
+            what_is_not_here_yet_is_hidden_when_it_comes
+            decisions_are_logged_and_the_last_holds
+            labels_hide_until_they_are_taken_back_or_expire
+            a_label_may_be_of_one_version
+            other_labels_are_told_and_hide_nothing
+            who_is_for_the_signed_in_is_not_shown
+            a_former_holder_of_the_lease_says_nothing
+            a_stamp_tells_what_is_hidden
         }
     });
 }

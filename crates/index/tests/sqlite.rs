@@ -7,7 +7,7 @@ use std::path::Path;
 
 use onrecord_index::{Index, SqliteIndex};
 use proptest::test_runner::{Config, TestRunner};
-use support::{cases, model};
+use support::{cases, model, moderation};
 
 fn run(case: impl AsyncFnOnce(&dyn Index)) {
     let folder = tempfile::tempdir().unwrap();
@@ -22,9 +22,9 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 }
 
 macro_rules! cases {
-    ($($case:ident)*) => { $(#[test] fn $case() { run(async |index| cases::$case(index).await); })* };
+    ($of:ident: $($case:ident)*) => { $(#[test] fn $case() { run(async |index| $of::$case(index).await); })* };
 }
-cases! {
+cases! { cases:
     a_conversation_is_read_as_it_was_written
     turns_come_in_key_order_and_by_pages
     turns_are_found_by_their_place
@@ -50,6 +50,20 @@ cases! {
     a_rare_phrase_of_common_words_is_found
     a_record_of_nothing_but_different_words_is_kept
     a_stamp_changes_with_what_it_stands_for
+}
+cases! { moderation:
+    a_hidden_conversation_is_in_no_answer
+    a_hidden_turn_leaves_its_place
+    what_hidden_turns_name_is_taken_from_the_counts
+    a_hidden_account_is_in_no_answer
+    what_is_not_here_yet_is_hidden_when_it_comes
+    decisions_are_logged_and_the_last_holds
+    labels_hide_until_they_are_taken_back_or_expire
+    a_label_may_be_of_one_version
+    other_labels_are_told_and_hide_nothing
+    who_is_for_the_signed_in_is_not_shown
+    a_former_holder_of_the_lease_says_nothing
+    a_stamp_tells_what_is_hidden
 }
 
 #[test]

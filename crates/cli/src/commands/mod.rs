@@ -10,6 +10,7 @@ mod live;
 mod login;
 mod manual;
 mod members;
+mod moderate;
 mod preview;
 mod publish;
 mod published;
@@ -56,6 +57,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Logout(args) => block_on(accounts::logout(&args, out)),
         Command::Accounts(args) => block_on(accounts::list(&args, out)),
         Command::Members(command) => block_on(members::run(&command, out)),
+        Command::Moderate(args) => block_on(moderate::run(&args.command, out)),
         Command::Index(args) => block_on(index::run(&args.command, out)),
         Command::Lexicon(Lexicon::Validate(args)) => lexicon_validate::run(&args, out),
         Command::Completions { shell } => manual::completions(shell, out),

@@ -166,7 +166,7 @@ impl Account {
             let at = address(did, place);
             let here = match index.record(&at).await.unwrap() {
                 Kept::Here(turn) => Some(turn.cid.to_string()),
-                Kept::Gone | Kept::Unknown => None,
+                Kept::Gone | Kept::Hidden(_) | Kept::Unknown => None,
             };
             let ours = self.records.get(place).filter(|_| readable.contains(place)).map(|(cid, _)| cid.clone());
             if here != ours {
@@ -240,7 +240,13 @@ async fn turns_of(index: &dyn Index, at: &Address) -> Option<(String, Vec<(Strin
     let (mut turns, mut cursor) = (Vec::new(), None);
     loop {
         let Kept::Here(page) = index.conversation(at, cursor.as_ref(), 50).await.unwrap() else { return None };
-        turns.extend(page.turns.items.iter().map(|turn| (turn.address.rkey.to_string(), turn.cid.to_string())));
+        turns.extend(
+            page.turns
+                .items
+                .iter()
+                .filter_map(|shown| shown.turn())
+                .map(|turn| (turn.address.rkey.to_string(), turn.cid.to_string())),
+        );
         cursor = page.turns.cursor;
         if cursor.is_none() {
             return Some((page.record.cid.to_string(), turns));

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     AccountStatus, Address, Admitted, Batch, Change, ExportLine, Index, Note, OwedState, Result, Trust,
     admit::{Act, admit},
+    transfer::accounts,
 };
 
 /// Under which name what is to be repaired is owed.
@@ -166,7 +167,7 @@ struct Accounts<'a> {
 
 impl<'a> Accounts<'a> {
     async fn new(of: &'a Comparison) -> Result<Self> {
-        let mut accounts = Self { index: &*of.index, ready: Vec::new(), next: Some(None) };
+        let mut accounts = Self { index: &*of.index, ready: Vec::new(), next: Some(Some(accounts())) };
         if let Some(size) = of.sample {
             // Each is kept with the same chance, whatever their number: reservoir sampling.
             let (mut drawn, mut seen) = (Vec::with_capacity(size.min(10_000)), 0_usize);
@@ -205,7 +206,7 @@ impl<'a> Accounts<'a> {
                         self.ready.push((account.author.did, account.status));
                     }
                     ExportLine::Account(_) => {}
-                    // Accounts come first.
+                    // All of them were read.
                     _ => return Ok(self.ready.pop()),
                 }
             }

@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 
-use super::write::{Transaction, Work, all, one, run, storable};
+use super::{
+    moderation::follow_self_labels,
+    write::{Transaction, Work, all, one, run, storable},
+};
 use crate::{
     account::Profile,
     admit::merge_profile,
@@ -28,7 +31,7 @@ pub(super) async fn set_profile(tx: &Transaction<'_>, did: &Did, profile: &Profi
     let json = serde_json::to_string(profile).map_err(|_| Error::Corrupt { what: "a profile" })?;
     let json = (*profile != Profile::default()).then_some(json);
     run(tx, "UPDATE account SET profile = $2 WHERE did = $1", &[&did.as_str(), &json]).await?;
-    Ok(())
+    follow_self_labels(tx, did, profile).await
 }
 
 /// Whether the account is known.
@@ -106,7 +109,7 @@ impl Work<'_> {
             &[&did.as_str(), &account.floor.max(latest.unwrap_or(0))],
         )
         .await?;
-        Ok(())
+        follow_self_labels(self.tx, did, &Profile::default()).await
     }
 
     pub(super) async fn listed(&mut self, did: &Did, rev: i64, records: &[(Nsid, Rkey)]) -> Result<()> {

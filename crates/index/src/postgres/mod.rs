@@ -5,6 +5,7 @@ mod address;
 mod connect;
 mod lease;
 mod merge;
+mod moderation;
 mod notes;
 mod outline;
 mod read;
@@ -41,6 +42,7 @@ use crate::{
     error::{Error, Result},
     index::{Answer, Applied, Index, Rebuilt},
     lease::Lease,
+    moderation::{Decision, Hidden, HiddenSubject, Label, Moderated, Moderation, Subject, stream_of},
     outline::Prompt,
     owed::{Holding, Owed, OwedState, RepoHead, RunState},
     query::{
@@ -249,6 +251,44 @@ impl Index for PostgresIndex {
 
     fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp> {
         Box::pin(self.read(async move |client| stamp::stamp(client, of).await))
+    }
+
+    fn moderate(&self, what: Moderation) -> Answer<'_, Moderated> {
+        Box::pin(async move {
+            let keep = async { moderation::moderate(&mut self.writer().await?, &what).await };
+            tokio::select! {
+                biased;
+                kept = keep => kept,
+                () = self.leases.lost(what.fence.as_ref()) => {
+                    Err(Error::Unreachable("the lease was lost, and the labels have no answer".to_owned()))
+                }
+            }
+        })
+    }
+
+    fn forget_labeler<'a>(&'a self, did: &'a Did) -> Answer<'a, u64> {
+        Box::pin(async move { moderation::forget_labeler(&mut self.writer().await?, did, &stream_of(did)).await })
+    }
+
+    fn hides<'a>(&'a self, subject: &'a Subject) -> Answer<'a, Option<Hidden>> {
+        Box::pin(self.read(async move |client| moderation::hides(client, subject).await))
+    }
+
+    fn hidden<'a>(
+        &'a self,
+        of: Option<&'a Did>,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Page<HiddenSubject>> {
+        Box::pin(self.read(async move |client| moderation::hidden(client, of, after, limit).await))
+    }
+
+    fn decisions<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Decision>> {
+        Box::pin(self.read(async move |client| moderation::decisions(client, after, limit).await))
+    }
+
+    fn labels<'a>(&'a self, subjects: &'a [Subject]) -> Answer<'a, Vec<Label>> {
+        Box::pin(self.read(async move |client| moderation::labels(client, subjects).await))
     }
 
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {

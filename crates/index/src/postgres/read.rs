@@ -3,28 +3,39 @@
 use onrecord_lexicon::{Did, Handle};
 use tokio_postgres::{IsolationLevel, Row};
 
-use super::write::{Transaction, all, one, place};
+use super::{
+    moderation::{
+        self, ANYTHING, CONVERSATION_SHOWN, PROFILE, RECORD_SHOWN, TURN_SHOWN, WHY_CONVERSATION, WHY_RECORD, WHY_TURN,
+    },
+    write::{Transaction, all, one, place},
+};
 use crate::{
     change::{AccountStatus, Address, SourceCursor},
     error::{Error, Result},
     family::MEMBER,
+    moderation::{Hidden, HiddenTurn},
     query::{
-        Conversation, ConversationHead, Cursor, Kept, Name, NameOf, Page, Recent, Rejected, Status, Turn, opening,
+        Conversation, ConversationHead, Cursor, Kept, Name, NameOf, Page, Recent, Rejected, Shown, Status, Turn,
+        opening,
     },
-    row::{Kind, NameKind},
+    row::{Kind, NameKind, time_of_key},
     stored::{self, address, author, corrupt, corrupt_cursor},
 };
 
 /// What a list of conversations needs of each, in the order [`head`] reads it; models and opening in the same question, each
 /// from the conversation's own partition.
-const HEAD: &str =
-    "c.did, a.handle, a.profile, c.place, c.title, c.started_ms, c.published_us, c.turns, c.withheld, c.steps,
+fn heads() -> String {
+    format!(
+        "c.did, a.handle, {PROFILE}, c.place, c.title, c.started_ms, c.published_us, c.turns, c.withheld, c.steps,
     c.failed,
     ARRAY (SELECT u.name FROM name_use u WHERE u.did = c.did AND u.place = c.place AND u.kind = 0
         ORDER BY u.n DESC, u.name LIMIT 50),
     CASE WHEN c.title IS NULL THEN (SELECT r.json FROM record r
-        WHERE r.did = c.did AND r.conversation = c.place AND r.opens ORDER BY r.rkey LIMIT 1) END
-    FROM conversation c JOIN account a ON a.did = c.did";
+        WHERE r.did = c.did AND r.conversation = c.place AND r.opens AND {TURN_SHOWN} ORDER BY r.rkey LIMIT 1) END,
+    {ANYTHING}, {WHY_CONVERSATION}
+    FROM conversation c JOIN account a ON a.did = c.did"
+    )
+}
 
 /// All that is read in it is of one state.
 pub(super) async fn snapshot(client: &mut deadpool_postgres::Object) -> Result<Transaction<'_>> {
@@ -72,6 +83,7 @@ fn head(row: &Row) -> Result<ConversationHead> {
         published_us: row.try_get(6)?,
         turns: count(7)?,
         withheld: count(8)?,
+        hidden: 0,
         steps: count(9)?,
         failed: count(10)?,
         models: row.try_get(11)?,
@@ -97,23 +109,30 @@ pub(super) async fn recent(
         // The only question that goes from one repository to others: a list of keys, then a look-up of each.
         Recent::MembersOf(did) => (
             "c.did IN (SELECT r.rkey FROM record r JOIN account m ON m.did = r.did
-                WHERE r.did = $5 AND r.collection = 'click.aligned.chat.member' AND m.status = 0)",
+                WHERE r.did = $5 AND r.collection = 'click.aligned.chat.member' AND m.status = 0 AND MEMBER_SHOWN)",
             did.as_str(),
         ),
     };
+    let filter = filter.replace("MEMBER_SHOWN", RECORD_SHOWN);
     let sql = format!(
-        "SELECT {HEAD} WHERE c.present AND a.status = 0 AND {filter} AND c.published_us <= $1
+        "SELECT {} WHERE c.present AND a.status = 0 AND {CONVERSATION_SHOWN} AND {filter} AND c.published_us <= $1
             AND (c.published_us, c.did, c.place) < ($1, $2, $3)
-         ORDER BY c.published_us DESC, c.did DESC, c.place DESC LIMIT $4"
+         ORDER BY c.published_us DESC, c.did DESC, c.place DESC LIMIT $4",
+        heads()
     );
     let tx = snapshot(client).await?;
     let rows = all(&tx, &sql, &[&us, &did, &place, &(i64::from(limit) + 1), &whose]).await?;
     let items = rows.iter().map(head).collect::<Result<Vec<_>>>()?;
-    Ok(Page::of(items, limit, |head| {
+    let is_any_hidden = rows.first().is_some_and(|row| matches!(row.try_get(13), Ok(true)));
+    let mut page = Page::of(items, limit, |head| {
         let at = &head.address;
         let place = super::write::place(at.collection.as_str(), at.rkey.as_str());
         Cursor::new('r', &[&head.published_us.to_string(), at.did.as_str(), &place])
-    }))
+    });
+    if is_any_hidden {
+        moderation::complete(&tx, &mut page.items).await?;
+    }
+    Ok(page)
 }
 
 /// What is known where no record is to be shown.
@@ -128,11 +147,16 @@ async fn missing<T>(tx: &Transaction<'_>, at: &Address) -> Result<Kept<T>> {
 }
 
 pub(super) async fn record(tx: &Transaction<'_>, at: &Address) -> Result<Kept<Turn>> {
-    let sql = "SELECT r.cid, r.rev, r.json, r.conversation FROM record r JOIN account a ON a.did = r.did
+    let sql = format!(
+        "SELECT r.cid, r.rev, r.json, r.conversation, {WHY_RECORD} FROM record r JOIN account a ON a.did = r.did
         LEFT JOIN conversation c ON c.did = r.did AND c.place = r.conversation
-        WHERE r.did = $1 AND r.collection = $2 AND r.rkey = $3 AND a.status = 0 AND (r.conversation IS NULL OR c.present)";
+        WHERE r.did = $1 AND r.collection = $2 AND r.rkey = $3 AND a.status = 0 AND (r.conversation IS NULL OR c.present)"
+    );
     let values: Values<'_> = &[&at.did.as_str(), &at.collection.as_str(), &at.rkey.as_str()];
-    let Some(row) = one(tx, sql, values).await? else { return missing(tx, at).await };
+    let Some(row) = one(tx, &sql, values).await? else { return missing(tx, at).await };
+    if let Some(why) = row.try_get(4)? {
+        return Ok(Kept::Hidden(Hidden::of_column(why)?));
+    }
     let of: Option<&str> = row.try_get(3)?;
     let of = of.map(|place| address_of(at.did.as_str(), place)).transpose()?;
     Ok(Kept::Here(turn(at.clone(), of, &row, 0)?))
@@ -155,24 +179,41 @@ pub(super) async fn conversation(
     };
     let tx = snapshot(client).await?;
     let key = place(at.collection.as_str(), at.rkey.as_str());
-    let sql = format!("SELECT {HEAD} WHERE c.did = $1 AND a.did = $1 AND c.place = $2 AND a.status = 0 AND c.present");
-    let turns = "SELECT r.collection, r.rkey, r.cid, r.rev, r.json FROM record r
-        WHERE r.did = $1 AND r.conversation = $2 AND r.kind = $3 AND r.rkey > $4 ORDER BY r.rkey LIMIT $5";
+    let sql =
+        format!("SELECT {} WHERE c.did = $1 AND a.did = $1 AND c.place = $2 AND a.status = 0 AND c.present", heads());
+    let turns = format!(
+        "SELECT r.collection, r.rkey, r.cid, r.rev, r.json, r.time_key, {WHY_TURN} FROM record r
+         WHERE r.did = $1 AND r.conversation = $2 AND r.kind = $3 AND r.rkey > $4 ORDER BY r.rkey LIMIT $5"
+    );
     let did = at.did.as_str();
     let (kind, most) = (Kind::Turn.number(), i64::from(limit) + 1);
     let head_values: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&did, &key];
     let turn_values: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&did, &key, &kind, &after, &most];
     // All on the way at once: one wait for the server instead of three.
     let (found, record, rows) =
-        tokio::join!(one(&tx, &sql, &head_values), record(&tx, at), all(&tx, turns, &turn_values));
+        tokio::join!(one(&tx, &sql, &head_values), record(&tx, at), all(&tx, &turns, &turn_values));
     let Some(found) = found? else { return missing(&tx, at).await };
+    if let Some(why) = found.try_get(14)? {
+        return Ok(Kept::Hidden(Hidden::of_column(why)?));
+    }
     let Kept::Here(record) = record? else { return Err(Error::Corrupt { what: "a conversation" }) };
     let mut items = Vec::new();
     for row in &rows? {
-        items.push(turn(address(did, row.try_get(0)?, row.try_get(1)?)?, Some(at.clone()), row, 2)?);
+        let place = address(did, row.try_get(0)?, row.try_get(1)?)?;
+        items.push(match row.try_get(6)? {
+            Some(why) => {
+                let at_ms = time_of_key(row.try_get(5)?);
+                Shown::Hidden(HiddenTurn::of(place, at_ms, row.try_get(4)?, why)?)
+            }
+            None => Shown::Turn(turn(place, Some(at.clone()), row, 2)?),
+        });
     }
-    let turns = Page::of(items, limit, |turn| Cursor::new('c', &[turn.address.rkey.as_str()]));
-    Ok(Kept::Here(Conversation { head: head(&found)?, record, turns }))
+    let turns = Page::of(items, limit, |turn| Cursor::new('c', &[turn.address().rkey.as_str()]));
+    let mut head = head(&found)?;
+    if found.try_get(13)? {
+        moderation::complete(&tx, std::slice::from_mut(&mut head)).await?;
+    }
+    Ok(Kept::Here(Conversation { head, record, turns }))
 }
 
 fn count(row: &Row, column: usize) -> Result<u64> {
@@ -180,20 +221,37 @@ fn count(row: &Row, column: usize) -> Result<u64> {
 }
 
 pub(super) async fn names(client: &deadpool_postgres::Object, of: NameOf, limit: u32) -> Result<Vec<Name>> {
-    let sql = "SELECT u.name, sum(u.n)::bigint, count(*) FROM name_use u
-        JOIN conversation c ON c.did = u.did AND c.place = u.place JOIN account a ON a.did = u.did
-        WHERE u.kind = $1 AND c.present AND a.status = 0
-        GROUP BY u.name ORDER BY 2 DESC, 1 LIMIT $2";
-    let rows = query(client, sql, &[&of.kind().number(), &i64::from(limit)]).await?;
-    rows.iter()
-        .map(|row| Ok(Name { name: row.try_get(0)?, count: count(row, 1)?, conversations: count(row, 2)? }))
-        .collect()
+    let sql = format!(
+        "SELECT u.name, sum(u.n)::bigint, count(*), {ANYTHING} FROM name_use u
+         JOIN conversation c ON c.did = u.did AND c.place = u.place JOIN account a ON a.did = u.did
+         WHERE u.kind = $1 AND c.present AND a.status = 0 AND {CONVERSATION_SHOWN}
+         GROUP BY u.name ORDER BY 2 DESC, 1 LIMIT $2"
+    );
+    let list = async |limit: i64| {
+        let rows = query(client, &sql, &[&of.kind().number(), &limit]).await?;
+        let is_any_hidden = rows.first().is_some_and(|row| matches!(row.try_get(3), Ok(true)));
+        let names = rows
+            .iter()
+            .map(|row| Ok(Name { name: row.try_get(0)?, count: count(row, 1)?, conversations: count(row, 2)? }))
+            .collect::<Result<Vec<_>>>()?;
+        Ok::<_, Error>((names, is_any_hidden))
+    };
+    let (names, is_any_hidden) = list(i64::from(limit)).await?;
+    if !is_any_hidden {
+        return Ok(names);
+    }
+    let hidden = moderation::names_hidden(client, of).await?;
+    let more = i64::try_from(hidden.len()).unwrap_or(i64::MAX);
+    let (names, _) = list(i64::from(limit).saturating_add(more)).await?;
+    moderation::names_shown(client, &hidden, names, of, limit).await
 }
 
 pub(super) async fn members(client: &deadpool_postgres::Object, did: &Did) -> Result<Vec<Turn>> {
-    let sql = "SELECT r.rkey, r.cid, r.rev, r.json FROM record r JOIN account a ON a.did = r.did
-        WHERE r.did = $1 AND a.status = 0 AND r.collection = $2 ORDER BY r.rkey";
-    let rows = query(client, sql, &[&did.as_str(), &MEMBER]).await?;
+    let sql = format!(
+        "SELECT r.rkey, r.cid, r.rev, r.json FROM record r JOIN account a ON a.did = r.did
+         WHERE r.did = $1 AND a.status = 0 AND r.collection = $2 AND {RECORD_SHOWN} ORDER BY r.rkey"
+    );
+    let rows = query(client, &sql, &[&did.as_str(), &MEMBER]).await?;
     rows.iter().map(|row| turn(address(did.as_str(), MEMBER, row.try_get(0)?)?, None, row, 1)).collect()
 }
 
@@ -226,10 +284,12 @@ pub(super) async fn status(client: &mut deadpool_postgres::Object) -> Result<Sta
     Ok(Status {
         store: "postgres",
         records: records.iter().map(|row| Ok((row.try_get(0)?, count(row, 1)?))).collect::<Result<_>>()?,
-        conversations: number(
-            "SELECT count(*) FROM conversation c JOIN account a ON a.did = c.did WHERE c.present AND a.status = 0",
-        )
+        conversations: number(&format!(
+            "SELECT count(*) FROM conversation c JOIN account a ON a.did = c.did
+             WHERE c.present AND a.status = 0 AND {CONVERSATION_SHOWN}"
+        ))
         .await?,
+        hidden: number("SELECT count(*) FROM (SELECT DISTINCT did, place FROM hidden_now) h").await?,
         waiting: number("SELECT count(*) FROM conversation WHERE NOT present").await?,
         accounts: accounts
             .iter()

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use tokio_postgres::Client;
 
+use super::moderation::MODERATION;
 use crate::{
     error::Result,
     schema::{LEDGER, checksum, missing},
@@ -144,6 +145,7 @@ DO $$ DECLARE part REGCLASS; BEGIN
 END $$;
 ALTER TABLE record ALTER COLUMN terms SET STATISTICS 0, ALTER COLUMN json SET STATISTICS 0;
 "#,
+    MODERATION,
 ];
 
 /// Brings the database to the current version, all steps in one transaction. A database whose tables an operator has made

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use tokio_postgres::Row;
 
 use super::{
+    moderation::{PROFILE, RECORD_SHOWN},
     read::{address_of, snapshot},
     write::{Transaction, all, one},
 };
@@ -28,10 +29,14 @@ const MANY: f64 = 20_000.0;
 const CHUNK: usize = 64;
 
 /// What a find is shown with, in the order [`hit`] reads it.
-const COLUMNS: &str = "r.time_key, r.did, a.handle, a.profile, r.collection, r.rkey, r.conversation, c.title, r.json";
+fn columns() -> String {
+    format!("r.time_key, r.did, a.handle, {PROFILE}, r.collection, r.rkey, r.conversation, c.title, r.json")
+}
 const JOINS: &str = "JOIN account a ON a.did = r.did
     LEFT JOIN conversation c ON c.did = r.did AND c.place = r.conversation";
-const SHOWN: &str = "a.status = 0 AND (r.conversation IS NULL OR c.present)";
+fn shown() -> String {
+    format!("a.status = 0 AND (r.conversation IS NULL OR c.present) AND {RECORD_SHOWN}")
+}
 const LATEST: &str = "ORDER BY r.time_key DESC, r.did DESC, r.collection DESC, r.rkey DESC";
 
 /// PostgreSQL's inverted index knows no order: a common word is found soonest by going back in time, a rare one by its list
@@ -103,18 +108,20 @@ impl Span<'_> {
     /// The newest finds of all, or all there is where nothing is asked for but the span.
     async fn back_in_time(&self, tx: &Transaction<'_>, exact: Option<&String>, most: i64) -> Result<Vec<Row>> {
         let filter = if exact.is_some() { "r.terms @@ $7::text::tsquery" } else { "$7::text IS NULL AND r.kind <> 3" };
+        let (columns, shown) = (columns(), shown());
         let sql =
-            format!("SELECT {COLUMNS} FROM record r {JOINS} WHERE {SPAN} AND {filter} AND {SHOWN} {LATEST} LIMIT $8");
+            format!("SELECT {columns} FROM record r {JOINS} WHERE {SPAN} AND {filter} AND {shown} {LATEST} LIMIT $8");
         all(tx, &sql, &[&self.from, &self.until, &self.key, &self.did, &self.collection, &self.rkey, &exact, &most])
             .await
     }
 
     /// The finds among the newest records.
     async fn among_newest(&self, tx: &Transaction<'_>, expression: &Expression, most: i64) -> Result<Vec<Row>> {
+        let (columns, shown) = (columns(), shown());
         // Not gone through beyond its limit, and no further than to the last find that is asked for.
         let sql = format!(
-            "SELECT {COLUMNS} FROM (SELECT * FROM record r WHERE {SPAN} {LATEST} LIMIT {NEWEST}) r {JOINS}
-             WHERE r.terms @@ $7::text::tsquery AND {SHOWN} {LATEST} LIMIT $8"
+            "SELECT {columns} FROM (SELECT * FROM record r WHERE {SPAN} {LATEST} LIMIT {NEWEST}) r {JOINS}
+             WHERE r.terms @@ $7::text::tsquery AND {shown} {LATEST} LIMIT $8"
         );
         all(
             tx,
@@ -167,10 +174,11 @@ impl Span<'_> {
         let found = rows.iter().map(|r| Ok((r.try_get(0)?, r.try_get(1)?, r.try_get(2)?, r.try_get(3)?)));
         let mut found = found.collect::<Result<Vec<(i64, String, String, String)>>>()?;
         found.sort_unstable_by(|a, b| b.cmp(a));
+        let (columns, shown) = (columns(), shown());
         let sql = format!(
-            "SELECT {COLUMNS} FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (did, collection, rkey, n)
+            "SELECT {columns} FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (did, collection, rkey, n)
              JOIN record r ON r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey {JOINS}
-             WHERE {SHOWN} ORDER BY k.n"
+             WHERE {shown} ORDER BY k.n"
         );
         let mut finds = Vec::new();
         for chunk in found.chunks(CHUNK.max(limit + 1)) {

@@ -3,13 +3,13 @@
 use onrecord_lexicon::Cid;
 use serde_json::value::RawValue;
 
-use super::read::query;
+use super::{moderation, read::query};
 use crate::{
     change::{AccountStatus, Restored, SourceCursor, rev_of_number},
     error::{Error, Result},
     query::Cursor,
-    stored::{address, author, corrupt, rev},
-    transfer::{ExportLine, ExportPage, Phase},
+    stored::{address, author, corrupt, corrupt_cursor, rev},
+    transfer::{ExportLine, ExportPage, Phase, keys},
 };
 
 pub(super) async fn page(client: &deadpool_postgres::Object, after: Option<&Cursor>, limit: u32) -> Result<ExportPage> {
@@ -23,6 +23,20 @@ pub(super) async fn page(client: &deadpool_postgres::Object, after: Option<&Curs
     let mut lines = Vec::new();
     let mut last = String::new();
     match phase {
+        Phase::Decisions => {
+            let [at_us, did, place] = keys(key);
+            let at_us = if at_us.is_empty() { i64::MIN } else { at_us.parse().map_err(corrupt_cursor)? };
+            for decision in moderation::decisions_after(client, (at_us, did, place), limit).await? {
+                last = format!("{}|{}|{}", decision.at_us, decision.subject.did(), decision.subject.place());
+                lines.push(ExportLine::Decision(decision));
+            }
+        }
+        Phase::Labels => {
+            for label in moderation::labels_after(client, keys(key), limit).await? {
+                last = label.key();
+                lines.push(ExportLine::Label(label));
+            }
+        }
         Phase::Accounts | Phase::Floors => {
             let sql = "SELECT did, handle, profile, pds, status, floor, status_ms FROM account
                 WHERE did > $1 AND (NOT $3 OR floor > 0) ORDER BY did LIMIT $2";

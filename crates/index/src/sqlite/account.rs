@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::write::Work;
+use super::{moderation::follow_self_labels, write::Work};
 use crate::{
     account::Profile,
     change::{AccountStatus, Address, Restored, rev_number},
@@ -33,7 +33,7 @@ pub(super) fn set_profile(db: &Connection, account: i64, profile: &Profile) -> R
     let json = serde_json::to_string(profile).map_err(|_| Error::Corrupt { what: "a profile" })?;
     let json = (*profile != Profile::default()).then_some(json);
     db.prepare_cached("UPDATE account SET profile = ?2 WHERE id = ?1")?.execute((account, json))?;
-    Ok(())
+    follow_self_labels(db, account, profile)
 }
 
 /// Whether the account is known.
@@ -114,7 +114,7 @@ impl Work<'_> {
             "UPDATE account SET handle = NULL, pds = NULL, profile = NULL, floor = ?2 WHERE id = ?1",
             (account.id, account.floor.max(latest.unwrap_or(0))),
         )?;
-        Ok(())
+        follow_self_labels(self.tx, account.id, &Profile::default())
     }
 
     pub(super) fn listed(&mut self, did: &Did, rev: i64, records: &[(Nsid, Rkey)]) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod account;
 mod lease;
+mod moderation;
 mod notes;
 mod outline;
 mod read;
@@ -28,6 +29,7 @@ use crate::{
     error::{Error, Result},
     index::{Answer, Applied, Index, Rebuilt},
     lease::Lease,
+    moderation::{Decision, Hidden, HiddenSubject, Label, Moderated, Moderation, Subject, stream_of},
     outline::Prompt,
     owed::{Holding, Owed, OwedState, RepoHead, RunState},
     query::{
@@ -273,6 +275,40 @@ impl Index for SqliteIndex {
     fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp> {
         let of = of.clone();
         Box::pin(self.read(move |db| stamp::stamp(db, &of)))
+    }
+
+    fn moderate(&self, what: Moderation) -> Answer<'_, Moderated> {
+        Box::pin(self.write(move |writer| moderation::moderate(writer.db(), &what)))
+    }
+
+    fn forget_labeler<'a>(&'a self, did: &'a Did) -> Answer<'a, u64> {
+        let did = did.clone();
+        Box::pin(self.write(move |writer| moderation::forget_labeler(writer.db(), &did, &stream_of(&did))))
+    }
+
+    fn hides<'a>(&'a self, subject: &'a Subject) -> Answer<'a, Option<Hidden>> {
+        let subject = subject.clone();
+        Box::pin(self.read(move |db| moderation::hides(db, &subject)))
+    }
+
+    fn hidden<'a>(
+        &'a self,
+        of: Option<&'a Did>,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Answer<'a, Page<HiddenSubject>> {
+        let (of, after) = (of.cloned(), after.cloned());
+        Box::pin(self.read(move |db| moderation::hidden(db, of.as_ref(), after.as_ref(), limit)))
+    }
+
+    fn decisions<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, Page<Decision>> {
+        let after = after.cloned();
+        Box::pin(self.read(move |db| moderation::decisions(db, after.as_ref(), limit)))
+    }
+
+    fn labels<'a>(&'a self, subjects: &'a [Subject]) -> Answer<'a, Vec<Label>> {
+        let subjects = subjects.to_vec();
+        Box::pin(self.read(move |db| moderation::labels(db, &subjects)))
     }
 
     fn export_page<'a>(&'a self, after: Option<&'a Cursor>, limit: u32) -> Answer<'a, ExportPage> {

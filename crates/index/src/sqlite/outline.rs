@@ -3,6 +3,7 @@
 use onrecord_lexicon::{Did, Nsid, Rkey};
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::moderation::{CONVERSATION_SHOWN, RECORD_SHOWN, TURN_SHOWN};
 use crate::{
     change::Address,
     error::Result,
@@ -13,14 +14,17 @@ use crate::{
 };
 
 /// The conversation at an address, if it may be shown.
-const ID: &str =
-    "(SELECT c.id FROM conversation c JOIN account a ON a.id = c.account JOIN collection k ON k.id = c.collection
-    WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND c.rkey = ?3 AND c.present)";
+fn id() -> String {
+    format!(
+        "(SELECT c.id FROM conversation c JOIN account a ON a.id = c.account JOIN collection k ON k.id = c.collection
+         WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND c.rkey = ?3 AND c.present AND {CONVERSATION_SHOWN})"
+    )
+}
 
 pub(super) fn cursor_at(db: &Connection, of: &Address, position: u64) -> Result<Option<Cursor>> {
     let Some(skipped) = position.checked_sub(1) else { return Ok(Some(Cursor::new('c', &[""]))) };
     let sql =
-        format!("SELECT rkey FROM record WHERE conversation = {ID} AND kind = ?4 ORDER BY rkey LIMIT 1 OFFSET ?5");
+        format!("SELECT rkey FROM record WHERE conversation = {} AND kind = ?4 ORDER BY rkey LIMIT 1 OFFSET ?5", id());
     let skipped = i64::try_from(skipped).unwrap_or(i64::MAX);
     let found: Option<String> = db
         .prepare_cached(&sql)?
@@ -32,7 +36,8 @@ pub(super) fn cursor_at(db: &Connection, of: &Address, position: u64) -> Result<
 }
 
 pub(super) fn position(db: &Connection, of: &Address, turn: &Rkey) -> Result<Option<u64>> {
-    let sql = format!("SELECT count(*), max(rkey) FROM record WHERE conversation = {ID} AND kind = ?4 AND rkey <= ?5");
+    let sql =
+        format!("SELECT count(*), max(rkey) FROM record WHERE conversation = {} AND kind = ?4 AND rkey <= ?5", id());
     let (count, last): (i64, Option<String>) = db.prepare_cached(&sql)?.query_row(
         (of.did.as_str(), of.collection.as_str(), of.rkey.as_str(), Kind::Turn.number(), turn.as_str()),
         |row| Ok((row.get(0)?, row.get(1)?)),
@@ -42,9 +47,10 @@ pub(super) fn position(db: &Connection, of: &Address, turn: &Rkey) -> Result<Opt
 
 pub(super) fn prompts(db: &Connection, of: &Address, limit: u32) -> Result<Vec<Prompt>> {
     let sql = format!(
-        "SELECT rkey, CASE WHEN opens THEN substr(json, instr(json, '\"text\":\"') + 8, ?5) END,
-            CASE WHEN NOT opens AND octet_length(json) <= ?6 THEN json END
-         FROM record WHERE conversation = {ID} AND kind = ?4 ORDER BY rkey"
+        "SELECT r.rkey, CASE WHEN r.opens AND {TURN_SHOWN} THEN substr(r.json, instr(r.json, '\"text\":\"') + 8, ?5) END,
+            CASE WHEN NOT r.opens AND octet_length(r.json) <= ?6 AND {TURN_SHOWN} THEN r.json END
+         FROM record r JOIN account a ON a.id = r.account WHERE r.conversation = {} AND r.kind = ?4 ORDER BY r.rkey",
+        id()
     );
     let mut query = db.prepare_cached(&sql)?;
     let mut rows = query.query((
@@ -74,11 +80,11 @@ pub(super) fn collection(
     after: Option<&Rkey>,
     limit: u32,
 ) -> Result<Vec<Turn>> {
-    let mut query = db.prepare_cached(
+    let mut query = db.prepare_cached(&format!(
         "SELECT r.rkey, r.cid, r.rev, r.json FROM record r JOIN account a ON a.id = r.account
-         JOIN collection k ON k.id = r.collection
-         WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND r.rkey > ?3 ORDER BY r.rkey LIMIT ?4",
-    )?;
+         JOIN collection k ON k.id = r.collection LEFT JOIN conversation c ON c.id = r.conversation
+         WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND r.rkey > ?3 AND {RECORD_SHOWN} ORDER BY r.rkey LIMIT ?4"
+    ))?;
     let mut rows = query.query((did.as_str(), collection.as_str(), after.map_or("", |rkey| rkey.as_str()), limit))?;
     let mut records = Vec::new();
     while let Some(row) = rows.next()? {

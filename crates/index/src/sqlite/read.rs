@@ -3,21 +3,30 @@
 use onrecord_lexicon::{Did, Handle};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::moderation::{
+    self, CONVERSATION_SHOWN, LONE_RECORD_SHOWN, PROFILE, TURN_SHOWN, WHY_CONVERSATION, WHY_RECORD, WHY_TURN,
+};
 use crate::{
     change::{AccountStatus, Address, SourceCursor},
     error::{Error, Result},
     family::MEMBER,
+    moderation::HiddenTurn,
     query::{
-        Conversation, ConversationHead, Cursor, Kept, Name, NameOf, Page, Recent, Rejected, Status, Turn, opening,
+        Conversation, ConversationHead, Cursor, Kept, Name, NameOf, Page, Recent, Rejected, Shown, Status, Turn,
+        opening,
     },
-    row::{Kind, NameKind},
+    row::{Kind, NameKind, time_of_key},
     stored::{self, address, author, corrupt, corrupt_cursor},
 };
 
 /// What a list of conversations needs of each, in the order [`head`] reads it.
-const HEAD: &str = "c.id, a.did, a.handle, a.profile, k.nsid, c.rkey, c.title, c.started_ms, c.published_us, c.turns,
-    c.withheld, c.steps, c.failed
-    FROM conversation c JOIN account a ON a.id = c.account JOIN collection k ON k.id = c.collection";
+fn heads() -> String {
+    format!(
+        "c.id, a.did, a.handle, {PROFILE}, k.nsid, c.rkey, c.title, c.started_ms, c.published_us, c.turns, c.withheld,
+            c.steps, c.failed, {WHY_CONVERSATION}
+         FROM conversation c JOIN account a ON a.id = c.account JOIN collection k ON k.id = c.collection"
+    )
+}
 
 pub(super) fn cursor(db: &Connection, source: String) -> Result<Option<SourceCursor>> {
     let found =
@@ -47,6 +56,7 @@ fn head(row: &Row<'_>) -> Result<(i64, ConversationHead)> {
         published_us: row.get(8)?,
         turns: count(9)?,
         withheld: count(10)?,
+        hidden: 0,
         steps: count(11)?,
         failed: count(12)?,
         models: Vec::new(),
@@ -64,12 +74,15 @@ fn complete(db: &Connection, id: i64, head: &mut ConversationHead) -> Result<()>
         .collect::<rusqlite::Result<_>>()?;
     if head.title.is_none() {
         let json: Option<String> = db
-            .prepare_cached("SELECT json FROM record WHERE conversation = ?1 AND opens = 1 ORDER BY rkey LIMIT 1")?
+            .prepare_cached(&format!(
+                "SELECT r.json FROM record r JOIN account a ON a.id = r.account
+                 WHERE r.conversation = ?1 AND r.opens = 1 AND {TURN_SHOWN} ORDER BY r.rkey LIMIT 1"
+            ))?
             .query_row([id], |row| row.get(0))
             .optional()?;
         head.opening = json.as_deref().and_then(opening);
     }
-    Ok(())
+    moderation::complete(db, id, head)
 }
 
 pub(super) fn recent(
@@ -90,14 +103,18 @@ pub(super) fn recent(
         Recent::By(did) => ("c.account = (SELECT id FROM account WHERE did = ?4)", did.as_str()),
         Recent::MembersOf(did) => (
             "c.account IN (SELECT m.id FROM account m JOIN record r ON r.rkey = m.did
-                WHERE r.account = (SELECT id FROM account WHERE did = ?4 AND status = 0)
-                AND r.collection = (SELECT id FROM collection WHERE nsid = 'click.aligned.chat.member'))",
+                JOIN account a ON a.id = r.account WHERE a.did = ?4 AND a.status = 0
+                AND r.collection = (SELECT id FROM collection WHERE nsid = 'click.aligned.chat.member')
+                AND MEMBER_SHOWN)",
             did.as_str(),
         ),
     };
+    let filter = filter.replace("MEMBER_SHOWN", LONE_RECORD_SHOWN);
     let sql = format!(
-        "SELECT {HEAD} WHERE c.present AND a.status = 0 AND {filter} AND (c.published_us, c.id) < (?1, ?2)
-         ORDER BY c.published_us DESC, c.id DESC LIMIT ?3"
+        "SELECT {} WHERE c.present AND a.status = 0 AND {CONVERSATION_SHOWN} AND {filter}
+            AND (c.published_us, c.id) < (?1, ?2)
+         ORDER BY c.published_us DESC, c.id DESC LIMIT ?3",
+        heads()
     );
     let mut items = Vec::new();
     {
@@ -133,15 +150,18 @@ fn missing<T>(db: &Connection, at: &Address) -> Result<Kept<T>> {
 
 pub(super) fn record(db: &Connection, at: &Address) -> Result<Kept<Turn>> {
     let found = {
-        let mut query = db.prepare_cached(
-            "SELECT r.cid, r.rev, r.json, o.nsid, c.rkey FROM record r
+        let mut query = db.prepare_cached(&format!(
+            "SELECT r.cid, r.rev, r.json, o.nsid, c.rkey, {WHY_RECORD} FROM record r
              JOIN account a ON a.id = r.account JOIN collection k ON k.id = r.collection
              LEFT JOIN conversation c ON c.id = r.conversation LEFT JOIN collection o ON o.id = c.collection
              WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND r.rkey = ?3 AND (c.id IS NULL OR c.present)",
-        )?;
+        ))?;
         let mut rows = query.query((at.did.as_str(), at.collection.as_str(), at.rkey.as_str()))?;
         match rows.next()? {
             Some(row) => {
+                if let Some(hidden) = moderation::why(row, 5)? {
+                    return Ok(Kept::Hidden(hidden));
+                }
                 let of: Option<(String, String)> = row.get::<_, Option<String>>(3)?.zip(row.get(4)?);
                 let of = of.map(|(collection, rkey)| address(at.did.as_str(), &collection, &rkey)).transpose()?;
                 Some(turn(at.clone(), of, row, 0)?)
@@ -168,49 +188,67 @@ pub(super) fn conversation(
         Some(cursor) => cursor.parts::<1>('c')?[0],
         None => "",
     };
-    let sql = format!("SELECT {HEAD} WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND c.rkey = ?3 AND c.present");
+    let sql =
+        format!("SELECT {} WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND c.rkey = ?3 AND c.present", heads());
     let found = {
         let mut query = db.prepare_cached(&sql)?;
         let mut rows = query.query((at.did.as_str(), at.collection.as_str(), at.rkey.as_str()))?;
-        rows.next()?.map(head).transpose()?
+        match rows.next()? {
+            Some(row) => match moderation::why(row, 13)? {
+                Some(hidden) => return Ok(Kept::Hidden(hidden)),
+                None => Some(head(row)?),
+            },
+            None => None,
+        }
     };
     let Some((id, mut head)) = found else { return missing(db, at) };
     complete(db, id, &mut head)?;
     let Kept::Here(record) = record(db, at)? else { return Err(Error::Corrupt { what: "a conversation" }) };
     let mut items = Vec::new();
-    let mut query = db.prepare_cached(
-        "SELECT k.nsid, r.rkey, r.cid, r.rev, r.json FROM record r JOIN collection k ON k.id = r.collection
-         WHERE r.conversation = ?1 AND r.kind = ?2 AND r.rkey > ?3 ORDER BY r.rkey LIMIT ?4",
-    )?;
+    let mut query = db.prepare_cached(&format!(
+        "SELECT k.nsid, r.rkey, r.cid, r.rev, r.json, r.id, {WHY_TURN} FROM record r
+         JOIN collection k ON k.id = r.collection JOIN account a ON a.id = r.account
+         WHERE r.conversation = ?1 AND r.kind = ?2 AND r.rkey > ?3 ORDER BY r.rkey LIMIT ?4"
+    ))?;
     let mut rows = query.query((id, Kind::Turn.number(), after, i64::from(limit) + 1))?;
     while let Some(row) = rows.next()? {
         let (collection, rkey): (String, String) = (row.get(0)?, row.get(1)?);
-        items.push(turn(address(at.did.as_str(), &collection, &rkey)?, Some(at.clone()), row, 2)?);
+        let place = address(at.did.as_str(), &collection, &rkey)?;
+        items.push(match row.get::<_, Option<String>>(6)? {
+            Some(why) => {
+                let json: String = row.get(4)?;
+                Shown::Hidden(HiddenTurn::of(place, time_of_key(row.get(5)?), &json, &why)?)
+            }
+            None => Shown::Turn(turn(place, Some(at.clone()), row, 2)?),
+        });
     }
-    let turns = Page::of(items, limit, |turn| Cursor::new('c', &[turn.address.rkey.as_str()]));
+    let turns = Page::of(items, limit, |turn| Cursor::new('c', &[turn.address().rkey.as_str()]));
     Ok(Kept::Here(Conversation { head, record, turns }))
 }
 
 pub(super) fn names(db: &Connection, of: NameOf, limit: u32) -> Result<Vec<Name>> {
-    let mut query = db.prepare_cached(
+    let hidden = moderation::names_hidden(db, of)?;
+    let mut query = db.prepare_cached(&format!(
         "SELECT u.name, sum(u.n), count(*) FROM name_use u
          JOIN conversation c ON c.id = u.conversation JOIN account a ON a.id = c.account
-         WHERE u.kind = ?1 AND c.present AND a.status = 0
-         GROUP BY u.name ORDER BY 2 DESC, u.name LIMIT ?2",
-    )?;
-    let names = query.query_map((of.kind().number(), limit), |row| {
+         WHERE u.kind = ?1 AND c.present AND a.status = 0 AND {CONVERSATION_SHOWN}
+         GROUP BY u.name ORDER BY 2 DESC, u.name LIMIT ?2"
+    ))?;
+    let most = i64::from(limit).saturating_add(i64::try_from(hidden.len()).unwrap_or(i64::MAX));
+    let names = query.query_map((of.kind().number(), most), |row| {
         let (count, conversations): (i64, i64) = (row.get(1)?, row.get(2)?);
         Ok(Name { name: row.get(0)?, count: count.unsigned_abs(), conversations: conversations.unsigned_abs() })
     })?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
+    let names = names.collect::<rusqlite::Result<_>>()?;
+    moderation::names_shown(db, &hidden, names, of, limit)
 }
 
 pub(super) fn members(db: &Connection, did: &Did) -> Result<Vec<Turn>> {
-    let mut query = db.prepare_cached(
+    let mut query = db.prepare_cached(&format!(
         "SELECT r.rkey, r.cid, r.rev, r.json FROM record r JOIN account a ON a.id = r.account
          JOIN collection k ON k.id = r.collection
-         WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 ORDER BY r.rkey",
-    )?;
+         WHERE a.did = ?1 AND a.status = 0 AND k.nsid = ?2 AND {LONE_RECORD_SHOWN} ORDER BY r.rkey"
+    ))?;
     let mut rows = query.query((did.as_str(), MEMBER))?;
     let mut members = Vec::new();
     while let Some(row) = rows.next()? {
@@ -248,9 +286,11 @@ pub(super) fn status(db: &Connection) -> Result<Status> {
     Ok(Status {
         store: "sqlite",
         records,
-        conversations: count(
-            "SELECT count(*) FROM conversation c JOIN account a ON a.id = c.account WHERE c.present AND a.status = 0",
-        )?,
+        conversations: count(&format!(
+            "SELECT count(*) FROM conversation c JOIN account a ON a.id = c.account
+             WHERE c.present AND a.status = 0 AND {CONVERSATION_SHOWN}"
+        ))?,
+        hidden: moderation::count(db)?,
         waiting: count("SELECT count(*) FROM conversation WHERE NOT present")?,
         accounts,
         gone: count("SELECT count(*) FROM gone")?,

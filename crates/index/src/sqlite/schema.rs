@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::moderation::MODERATION;
 use crate::{
     error::Result,
     schema::{LEDGER, checksum, missing},
@@ -122,6 +123,7 @@ CREATE TABLE listing (run TEXT NOT NULL, list TEXT NOT NULL, cursor TEXT, PRIMAR
 -- often; a search reads a few more.
 INSERT INTO search (search, rank) VALUES ('automerge', 8);
 ",
+    MODERATION,
 ];
 
 /// Brings the file to the current version, all steps in one transaction.

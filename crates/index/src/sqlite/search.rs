@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rusqlite::{Connection, types::Value as Sql};
 
+use super::moderation::{PROFILE, RECORD_SHOWN};
 use crate::{
     error::Result,
     query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld},
@@ -27,10 +28,10 @@ pub(super) fn search(db: &Connection, search: &Search, after: Option<&Cursor>, l
     let filter = if matching.is_some() { "search MATCH ?1" } else { "?1 IS NULL AND r.kind <> 3" };
     // The inverted index leads, in the order of its ids, and the joins only look each one up.
     let sql = format!(
-        "SELECT {id}, a.did, a.handle, a.profile, k.nsid, r.rkey, o.nsid, c.rkey, c.title, r.json
+        "SELECT {id}, a.did, a.handle, {PROFILE}, k.nsid, r.rkey, o.nsid, c.rkey, c.title, r.json
          FROM {source} CROSS JOIN account a ON a.id = r.account CROSS JOIN collection k ON k.id = r.collection
          LEFT JOIN conversation c ON c.id = r.conversation LEFT JOIN collection o ON o.id = c.collection
-         WHERE {filter} AND {id} >= ?2 AND {id} < ?3 AND a.status = 0 AND (r.conversation IS NULL OR c.present)
+         WHERE {filter} AND {id} >= ?2 AND {id} < ?3 AND a.status = 0 AND (r.conversation IS NULL OR c.present) AND {RECORD_SHOWN}
          ORDER BY {id} DESC LIMIT ?4"
     );
     debug_assert_eq!(Kind::Profile.number(), 3, "as the statement has it");

@@ -3,12 +3,13 @@
 use rusqlite::Connection;
 use serde_json::value::RawValue;
 
+use super::moderation;
 use crate::{
     change::{AccountStatus, Restored, SourceCursor, rev_of_number},
     error::Result,
     query::Cursor,
     stored::{address, author, corrupt, corrupt_cursor, rev},
-    transfer::{ExportLine, ExportPage, Phase},
+    transfer::{ExportLine, ExportPage, Phase, keys},
 };
 use onrecord_lexicon::Cid;
 
@@ -17,6 +18,20 @@ pub(super) fn page(db: &Connection, after: Option<&Cursor>, limit: u32) -> Resul
     let mut lines = Vec::new();
     let mut last = String::new();
     match phase {
+        Phase::Decisions => {
+            let [at_us, did, place] = keys(key);
+            let at_us = if at_us.is_empty() { i64::MIN } else { at_us.parse().map_err(corrupt_cursor)? };
+            for decision in moderation::decisions_after(db, (at_us, did, place), limit)? {
+                last = format!("{}|{}|{}", decision.at_us, decision.subject.did(), decision.subject.place());
+                lines.push(ExportLine::Decision(decision));
+            }
+        }
+        Phase::Labels => {
+            for label in moderation::labels_after(db, keys(key), limit)? {
+                last = label.key();
+                lines.push(ExportLine::Label(label));
+            }
+        }
         Phase::Accounts | Phase::Floors => {
             let key: i64 = if key.is_empty() { -1 } else { key.parse().map_err(corrupt_cursor)? };
             let mut query = db.prepare_cached(

@@ -2,45 +2,47 @@
 
 use onrecord_index::{
     AccountStatus, Batch, Change, Conversation, Cursor, Error, Hit, Index, Kept, MEMBER, NameOf, PROFILE, Recent,
-    Scope, Search, SourceCursor, Trust, admit, check, export, import,
+    Scope, Search, Shown, SourceCursor, Trust, admit, check, export, import,
 };
 use onrecord_lexicon::Handle;
 use serde_json::{Value, json};
 
 use super::{MESSAGE, SESSION, apply, at, delete, did, message, now, put, rkey, session, tid, time};
 
-fn none() -> Value {
+pub fn none() -> Value {
     json!({})
 }
 
-async fn read(index: &dyn Index, n: usize, key: u64) -> Kept<Conversation> {
+pub async fn read(index: &dyn Index, n: usize, key: u64) -> Kept<Conversation> {
     index.conversation(&at(&did(n), SESSION, &rkey(key)), None, 100).await.unwrap()
 }
 
-fn here<T>(kept: Kept<T>) -> T {
+pub fn here<T>(kept: Kept<T>) -> T {
     match kept {
         Kept::Here(value) => value,
         Kept::Gone => panic!("it is gone"),
+        Kept::Hidden(hidden) => panic!("it is hidden: {hidden:?}"),
         Kept::Unknown => panic!("it is unknown"),
     }
 }
 
-fn texts(conversation: &Conversation) -> Vec<String> {
+pub fn texts(conversation: &Conversation) -> Vec<String> {
     let text = |json: &str| serde_json::from_str::<Value>(json).unwrap()["text"].as_str().unwrap().to_owned();
-    conversation.turns.items.iter().map(|turn| text(turn.record.get())).collect()
+    let turn = |shown: &Shown| shown.turn().map_or("HIDDEN".into(), |turn| text(turn.record.get()));
+    conversation.turns.items.iter().map(turn).collect()
 }
 
-async fn find(index: &dyn Index, text: &str) -> Vec<Hit> {
+pub async fn find(index: &dyn Index, text: &str) -> Vec<Hit> {
     let search = Search { text: text.to_owned(), ..Search::default() };
     index.search(&search, None, 100).await.unwrap().items
 }
 
-async fn found(index: &dyn Index, text: &str) -> usize {
+pub async fn found(index: &dyn Index, text: &str) -> usize {
     find(index, text).await.len()
 }
 
 /// A conversation of three turns by account `n`, whose keys begin with `key`.
-fn kiln(n: usize, key: u64) -> Vec<Change> {
+pub fn kiln(n: usize, key: u64) -> Vec<Change> {
     let d = did(n);
     let agent = json!({"model": "anthropic/claude-opus-4-5", "steps": [
         {"tool": "Bash", "summary": "measure the temperature"},
@@ -69,7 +71,7 @@ pub async fn a_conversation_is_read_as_it_was_written(index: &dyn Index) {
     assert!(conversation.turns.cursor.is_none());
     // One turn alone.
     let turn = here(index.record(&at(&did(1), MESSAGE, &rkey(12))).await.unwrap());
-    assert_eq!(turn, conversation.turns.items[1]);
+    assert_eq!(Some(&turn), conversation.turns.items[1].turn());
     assert_eq!(turn.conversation, Some(at(&did(1), SESSION, &rkey(10))));
     assert_eq!(index.record(&at(&did(1), MESSAGE, &rkey(99))).await.unwrap(), Kept::Unknown);
     assert_eq!(index.record(&at(&did(2), MESSAGE, &rkey(12))).await.unwrap(), Kept::Unknown);
@@ -117,7 +119,7 @@ pub async fn turns_are_found_by_their_place(index: &dyn Index) {
     for (skip, first) in [(0, 0), (1, 1), (7, 7), (24, 24)] {
         let cursor = index.cursor_at(&of, skip).await.unwrap().unwrap();
         let page = here(index.conversation(&of, Some(&cursor), 3).await.unwrap());
-        assert_eq!(page.turns.items[0].address.rkey, rkey(101 + first));
+        assert_eq!(page.turns.items[0].address().rkey, rkey(101 + first));
         assert_eq!(index.position(&of, &rkey(101 + first)).await.unwrap(), Some(first));
     }
     let end = index.cursor_at(&of, 25).await.unwrap().unwrap();
@@ -242,7 +244,7 @@ pub async fn what_is_withheld_is_not_kept(index: &dyn Index) {
     apply(index, vec![session(&d, 10, 10, None), message(&d, 10, 11, 11, "assistant", "zwetschge", &spoken)]).await;
     let conversation = here(read(index, 1, 10).await);
     assert_eq!((conversation.head.withheld, conversation.head.steps), (1, 0));
-    assert!(!conversation.turns.items[0].record.get().contains("zwetschge"));
+    assert!(!conversation.turns.items[0].turn().unwrap().record.get().contains("zwetschge"));
     assert_eq!(found(index, "zwetschge").await, 0);
     let search = Search { withheld: true, ..Search::default() };
     let hits = index.search(&search, None, 10).await.unwrap().items;
@@ -510,6 +512,7 @@ pub async fn export_and_import_lose_nothing(index: &dyn Index, other: &dyn Index
         fence: None,
     };
     index.apply(admit(batch, Trust::Nothing, now())).await.unwrap();
+    super::moderation::moderate_everything(index).await;
     let lines = async |index: &dyn Index| {
         let mut out = Vec::new();
         export(index, &mut out).await.unwrap();
@@ -528,7 +531,12 @@ pub async fn export_and_import_lose_nothing(index: &dyn Index, other: &dyn Index
     assert!(check(other).await.unwrap().faults.is_empty());
     let (ours, theirs) =
         (index.recent(&Recent::All, None, 10).await.unwrap(), other.recent(&Recent::All, None, 10).await.unwrap());
-    assert_eq!((&ours.items, ours.items.len()), (&theirs.items, 3));
+    assert_eq!((&ours.items, ours.items.len()), (&theirs.items, 2));
+    assert_eq!(
+        index.hidden(None, None, 10).await.unwrap(),
+        other.hidden(None, None, 10).await.unwrap(),
+        "hidden there too"
+    );
 }
 
 pub async fn tiles_snapshots_are_conversations(index: &dyn Index) {

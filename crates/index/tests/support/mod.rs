@@ -11,6 +11,7 @@
 
 pub mod cases;
 pub mod model;
+pub mod moderation;
 pub mod network;
 
 use jiff::Timestamp;

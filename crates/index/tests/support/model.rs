@@ -239,7 +239,10 @@ pub async fn holds(index: &dyn Index, story: &Story) -> Result<(), TestCaseError
                 .items
                 .iter()
                 .map(|turn| {
-                    serde_json::from_str::<Value>(turn.record.get()).unwrap()["text"].as_str().unwrap().to_owned()
+                    serde_json::from_str::<Value>(turn.turn().unwrap().record.get()).unwrap()["text"]
+                        .as_str()
+                        .unwrap()
+                        .to_owned()
                 })
                 .collect();
             prop_assert_eq!(texts, messages.iter().map(|(_, m)| m.text.clone()).collect::<Vec<_>>());

@@ -42,6 +42,8 @@ pub(super) fn turns_markdown(out: &mut String, view: &ConversationView<'_>) -> f
             writeln!(out, "*{}*", off_the_record(turn))?;
         } else if turn.encrypted {
             writeln!(out, "*{ENCRYPTED}*")?;
+        } else if turn.hidden {
+            writeln!(out, "*{HIDDEN}*")?;
         } else if turn.is_empty() {
             writeln!(out, "*{EMPTY}*")?;
         } else if turn.role == "assistant" {
@@ -88,6 +90,8 @@ pub(super) fn turns_text(out: &mut String, view: &ConversationView<'_>) -> fmt::
             writeln!(out, "  [{}]", off_the_record(turn))?;
         } else if turn.encrypted {
             writeln!(out, "  [{ENCRYPTED}]")?;
+        } else if turn.hidden {
+            writeln!(out, "  [{HIDDEN}]")?;
         } else if turn.is_empty() {
             writeln!(out, "  [{EMPTY}]")?;
         } else {
@@ -108,6 +112,9 @@ pub(crate) const EMPTY: &str = "Nothing was said in this turn. It was not held b
 
 /// What a turn says that cannot be read.
 pub(crate) const ENCRYPTED: &str = "This turn is encrypted, and cannot be read here.";
+
+/// What a turn says that this site hides.
+pub(crate) const HIDDEN: &str = "This site hides this turn. That is not its author's doing.";
 
 fn off_the_record(turn: &TurnView<'_>) -> String {
     format!("Off the record. The author held back this {}, {}.", turn.noun(), turn.moment.clock())

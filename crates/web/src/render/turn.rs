@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     Place,
-    document::{turns_markdown, turns_text},
+    document::{HIDDEN, turns_markdown, turns_text},
     frame::Frame,
     page_of,
     rendered::Rendered,
@@ -50,6 +50,8 @@ struct Neighbour<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<Cow<'a, str>>,
     withheld: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hidden: bool,
 }
 
 impl<'a> Neighbour<'a> {
@@ -73,6 +75,7 @@ impl<'a> TurnPage<'a> {
                 speaker: turn.speaker(&view.author).into_owned(),
                 line: first_line(turn.text, NEIGHBOUR_GRAPHEMES),
                 withheld: turn.withheld,
+                hidden: turn.hidden,
             })
         };
         let (previous, next) = (first.checked_sub(1).and_then(neighbour), neighbour(end));
@@ -113,6 +116,7 @@ impl Page<'_> {
     fn summary(&self) -> String {
         match self.view.turns.first() {
             Some(turn) if turn.withheld => "Off the record: the author held this turn back.".to_owned(),
+            Some(turn) if turn.hidden => HIDDEN.to_owned(),
             Some(turn) => first_line(turn.text, 200).unwrap_or_default().into_owned(),
             None => String::new(),
         }

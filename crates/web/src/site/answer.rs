@@ -10,6 +10,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use onrecord_index::Hidden;
+
 use super::{Host, Site};
 use crate::{
     CONTENT_SECURITY_POLICY, Error, STYLE,
@@ -156,6 +158,43 @@ pub(super) fn gone(host: &Host, format: Format) -> Response {
         "This conversation was taken back",
         "Its author removed it from the record. It is no longer shown here in any form.",
     )
+}
+
+/// This site does not show it; `what` it is.
+pub(super) fn hidden(host: &Host, format: Format, what: &str, why: &Hidden) -> Response {
+    let not_the_author = "That is not its author's doing: what they wrote is where it was, in their own repository.";
+    match why {
+        Hidden::Host => notice(
+            host,
+            format,
+            StatusCode::GONE,
+            "hidden",
+            "This site does not show this",
+            &format!("The host of this site decided not to show this {what}. {not_the_author}"),
+        ),
+        Hidden::Labeler { did } => notice(
+            host,
+            format,
+            StatusCode::GONE,
+            "hidden",
+            "This site does not show this",
+            &format!(
+                "The host of this site follows the labeler {did}, who says that this {what} should not be shown. \
+                 {not_the_author}"
+            ),
+        ),
+        Hidden::SignedInOnly => notice(
+            host,
+            format,
+            StatusCode::FORBIDDEN,
+            "signedInOnly",
+            "This is for people who are signed in",
+            &format!(
+                "Whoever this {what} is of asks that it be shown only to people who are signed in, and nobody signs in to \
+                 this site."
+            ),
+        ),
+    }
 }
 
 /// The source failed: the log says how, the reader is told that it is not their doing.

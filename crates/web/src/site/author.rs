@@ -6,12 +6,12 @@ use axum::{
     extract::{Path, Query, State, rejection::PathRejection},
     response::Response,
 };
-use onrecord_index::{Profile, Recent};
+use onrecord_index::{Hidden, Profile, Recent, Subject};
 use onrecord_lexicon::Handle;
 
 use super::{
     Repo, Site, SourceError,
-    answer::{Asked, Format, failed, no_such_page, no_such_page_of, unknown_author},
+    answer::{Asked, Format, failed, hidden, no_such_page, no_such_page_of, unknown_author},
     escaped,
     home::after,
     listing::list,
@@ -59,7 +59,8 @@ async fn show(format: Format, site: &Site, repo: &Repo, asked: Asked) -> Respons
     let asked = asked.map(|Query(asked)| asked).unwrap_or_default();
     let Some(after) = after(&asked) else { return no_such_page_of(&site.host, format) };
     match found(site, repo, &after).await {
-        Ok(Some((did, slice))) => {
+        Ok(Some(Found::Hidden(why))) => hidden(&site.host, format, "account", &why),
+        Ok(Some(Found::Here(did, slice))) => {
             let handle = match repo {
                 Repo::Handle(handle) => Some(handle.to_string()),
                 Repo::Did(_) => slice.entries.iter().find_map(|entry| entry.handle.clone()),
@@ -78,10 +79,22 @@ async fn show(format: Format, site: &Site, repo: &Repo, asked: Asked) -> Respons
     }
 }
 
-type Found = Option<(String, super::listing::Slice)>;
+/// What is known of an account.
+enum Found {
+    /// What it published.
+    Here(String, super::listing::Slice),
+    /// This site does not show it.
+    Hidden(Hidden),
+}
 
-async fn found(site: &Site, repo: &Repo, after: &super::listing::After) -> Result<Found, SourceError> {
+async fn found(site: &Site, repo: &Repo, after: &super::listing::After) -> Result<Option<Found>, SourceError> {
     let Some(did) = did_of(site, repo).await? else { return Ok(None) };
     let slice = list(site, &Recent::By(did.clone()), after).await?;
-    Ok((!slice.entries.is_empty()).then(|| (did.to_string(), slice)))
+    if !slice.entries.is_empty() {
+        return Ok(Some(Found::Here(did.to_string(), slice)));
+    }
+    Ok(match &site.index {
+        Some(index) => index.hides(&Subject::Account(did)).await?.map(Found::Hidden),
+        None => None,
+    })
 }

@@ -11,7 +11,7 @@ use onrecord_lexicon::{Handle, Nsid, Rkey};
 
 use super::{
     Address, Host, Repo, Site,
-    answer::{Asked, Format, encrypted, failed, gone, no_such_page_of, no_such_turn, too_long, unknown},
+    answer::{Asked, Format, encrypted, failed, gone, hidden, no_such_page_of, no_such_turn, too_long, unknown},
     escaped,
     reader::{Loaded, Read, Wanted, read, repo_of},
 };
@@ -108,6 +108,7 @@ pub(super) fn no_page(host: &Host, format: Format, found: &Read) -> Response {
     match found {
         Read::Encrypted => encrypted(host, format),
         Read::Gone => gone(host, format),
+        Read::Hidden(why) => hidden(host, format, "conversation", why),
         Read::NoSuchPage => no_such_page_of(host, format),
         Read::NoSuchTurn => no_such_turn(host, format),
         Read::TooLong => too_long(host, format),

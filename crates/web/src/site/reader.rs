@@ -1,15 +1,18 @@
 //! Finds what is asked for, and reads as much of it as a page shows: what is on record from this machine first, then what
 //! the index has.
 
-use onrecord_index::{Address as Place, Conversation, ConversationHead, Cursor, Index, Kept, Prompt, Scope, Turn};
-use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
+use jiff::Timestamp;
+use onrecord_index::{
+    Address as Place, Conversation, ConversationHead, Cursor, Hidden, Index, Kept, Prompt, Scope, Shown, Turn,
+};
+use onrecord_lexicon::{Datetime, Did, Handle, Nsid, Rkey, data::record_cid};
 use onrecord_record::{
     Family, Published,
     aligned::{self, MESSAGE, SESSION},
     sharedcomputer,
     tiles::{self, LEGACY, SNAPSHOT, Snapshot, is_encrypted},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Address, Found, Repo, Site, SourceError, shared};
 use crate::{ConversationView, Standing, TURNS_PER_PAGE, render::WHOLE_TURNS, serving::Depends, view::Stretch};
@@ -47,6 +50,8 @@ pub(super) enum Read {
     Encrypted,
     /// It was here and is no more.
     Gone,
+    /// It is here and this site does not show it.
+    Hidden(Hidden),
     /// It has fewer pages.
     NoSuchPage,
     /// It has no such turn.
@@ -70,6 +75,8 @@ pub(super) struct Loaded {
     shut: Vec<Rkey>,
     /// What it was made of, if that is less than everything.
     pub(super) depends: Option<Depends>,
+    /// Keys of turns that this site hides.
+    hidden: Vec<Rkey>,
 }
 
 #[derive(Debug)]
@@ -83,12 +90,20 @@ struct Around {
 
 impl Loaded {
     fn own(published: Published) -> Self {
-        Self { published, around: None, uri: None, notes: Vec::new(), shut: Vec::new(), depends: None }
+        Self {
+            published,
+            around: None,
+            uri: None,
+            notes: Vec::new(),
+            shut: Vec::new(),
+            hidden: Vec::new(),
+            depends: None,
+        }
     }
 
     /// A record that was made a conversation to be shown.
     pub(super) fn of_record(published: Published, uri: String, notes: Vec<String>, shut: Vec<Rkey>) -> Self {
-        Self { published, around: None, uri: Some(uri), notes, shut, depends: None }
+        Self { published, around: None, uri: Some(uri), notes, shut, hidden: Vec::new(), depends: None }
     }
 
     pub(super) fn view(&self) -> ConversationView<'_> {
@@ -110,7 +125,9 @@ impl Loaded {
         }
         for turn in &mut view.turns {
             turn.encrypted = self.shut.iter().any(|rkey| rkey.as_str() == turn.rkey);
+            turn.hidden = self.hidden.iter().any(|rkey| rkey.as_str() == turn.rkey);
         }
+        view.asked.retain(|asked| !self.hidden.iter().any(|rkey| rkey.as_str() == asked.rkey));
         view
     }
 }
@@ -192,6 +209,7 @@ async fn at(index: &dyn Index, place: &Place, wanted: &Wanted) -> Result<Read, S
         MESSAGE => Ok(match index.record(place).await? {
             Kept::Here(turn) => turn.conversation.map_or(Read::Unknown, Read::TurnOf),
             Kept::Gone => Read::Gone,
+            Kept::Hidden(why) => Read::Hidden(why),
             Kept::Unknown => Read::Unknown,
         }),
         sharedcomputer::MESSAGE => shared::messages(index, place).await,
@@ -204,9 +222,11 @@ async fn snapshot(index: &dyn Index, place: &Place) -> Result<Read, SourceError>
     let (record, author) = match index.conversation(place, None, 0).await? {
         Kept::Here(found) => (found.record, found.head.author),
         Kept::Gone => return Ok(Read::Gone),
+        Kept::Hidden(why) => return Ok(Read::Hidden(why)),
         Kept::Unknown => {
             return Ok(match index.record(place).await? {
                 Kept::Here(record) if is_encrypted(&value(&record)?) => Read::Encrypted,
+                Kept::Hidden(why) => Read::Hidden(why),
                 _ => Read::Unknown,
             });
         }
@@ -243,6 +263,7 @@ async fn conversation(index: &dyn Index, place: &Place, wanted: &Wanted) -> Resu
     let found = match index.conversation(place, cursor.as_ref(), u32::try_from(lead + limit)?).await? {
         Kept::Here(found) => found,
         Kept::Gone => return Ok(Read::Gone),
+        Kept::Hidden(why) => return Ok(Read::Hidden(why)),
         Kept::Unknown => return Ok(Read::Unknown),
     };
     if from > 0 && found.turns.items.len() <= lead {
@@ -258,16 +279,10 @@ async fn conversation(index: &dyn Index, place: &Place, wanted: &Wanted) -> Resu
         None => None,
     };
     let Conversation { head, record, turns } = found;
-    let published = published(&head, &record, turns.items)?;
+    let (published, hidden) = published(&head, &record, turns.items)?;
     let around = Some(Around { head, lead, from, prompts, last_turn_at });
-    Ok(Read::Here(Box::new(Loaded {
-        published,
-        around,
-        uri: None,
-        notes: Vec::new(),
-        shut: Vec::new(),
-        depends: None,
-    })))
+    let (notes, shut) = (Vec::new(), Vec::new());
+    Ok(Read::Here(Box::new(Loaded { published, around, uri: None, notes, shut, hidden, depends: None })))
 }
 
 /// What there is where something of a conversation is missing: that, if the conversation is here.
@@ -275,6 +290,7 @@ async fn missing(index: &dyn Index, place: &Place, if_here: Read) -> Result<Read
     Ok(match index.conversation(place, None, 0).await? {
         Kept::Here(_) => if_here,
         Kept::Gone => Read::Gone,
+        Kept::Hidden(why) => Read::Hidden(why),
         Kept::Unknown => Read::Unknown,
     })
 }
@@ -283,30 +299,35 @@ async fn last_turn_at(index: &dyn Index, place: &Place, turns: u64) -> Result<Op
     let Some(cursor) = index.cursor_at(place, turns.saturating_sub(1)).await? else { return Ok(None) };
     let Kept::Here(found) = index.conversation(place, Some(&cursor), 1).await? else { return Ok(None) };
     let Some(last) = found.turns.items.last() else { return Ok(None) };
+    let last = match last {
+        Shown::Turn(last) => last,
+        Shown::Hidden(last) => return Ok(Some(time_of(last.at_ms))),
+    };
     Ok(value(last)?.get("createdAt").and_then(Value::as_str).map(str::to_owned))
 }
 
 async fn whole(index: &dyn Index, place: &Place) -> Result<Read, SourceError> {
-    let (mut all, mut bytes): (Vec<Turn>, usize) = (Vec::new(), 0);
+    let (mut all, mut bytes): (Vec<Shown>, usize) = (Vec::new(), 0);
     let mut cursor: Option<Cursor> = None;
     loop {
         // Gone between two stretches: the first one's counts would not fit the rest.
         let found = match index.conversation(place, cursor.as_ref(), AT_ONCE).await? {
             Kept::Here(found) => found,
             Kept::Gone => return Ok(Read::Gone),
+            Kept::Hidden(why) => return Ok(Read::Hidden(why)),
             Kept::Unknown => return Ok(if all.is_empty() { Read::Unknown } else { Read::Gone }),
         };
         if usize::try_from(found.head.turns)? > WHOLE_TURNS {
             return Ok(Read::TooLong);
         }
-        bytes += found.turns.items.iter().map(|turn| turn.record.get().len()).sum::<usize>();
+        bytes += found.turns.items.iter().filter_map(Shown::turn).map(|turn| turn.record.get().len()).sum::<usize>();
         all.extend(found.turns.items);
         if all.len() > WHOLE_TURNS || bytes > WHOLE_BYTES {
             return Ok(Read::TooLong);
         }
         cursor = found.turns.cursor;
         if cursor.is_none() {
-            let published = published(&found.head, &found.record, all)?;
+            let (published, hidden) = published(&found.head, &found.record, all)?;
             let around = Around { head: found.head, lead: 0, from: 0, prompts: Vec::new(), last_turn_at: None };
             let around = Some(around);
             return Ok(Read::Here(Box::new(Loaded {
@@ -315,6 +336,7 @@ async fn whole(index: &dyn Index, place: &Place) -> Result<Read, SourceError> {
                 uri: None,
                 notes: Vec::new(),
                 shut: Vec::new(),
+                hidden,
                 depends: None,
             })));
         }
@@ -325,13 +347,32 @@ pub(super) fn value(turn: &Turn) -> Result<Value, SourceError> {
     Ok(serde_json::from_str(turn.record.get())?)
 }
 
-fn published(head: &ConversationHead, record: &Turn, turns: Vec<Turn>) -> Result<Published, SourceError> {
-    let messages = turns
-        .into_iter()
-        .map(|turn| Ok((turn.address.rkey.clone(), turn.cid.clone(), value(&turn)?)))
-        .collect::<Result<Vec<_>, SourceError>>()?;
+fn time_of(ms: i64) -> String {
+    Datetime::from_timestamp(Timestamp::from_millisecond(ms).unwrap_or_default()).to_string()
+}
+
+/// The conversation, and the keys of its turns that are hidden: of these nothing is in it but who spoke and when.
+fn published(head: &ConversationHead, record: &Turn, turns: Vec<Shown>) -> Result<(Published, Vec<Rkey>), SourceError> {
+    let mut hidden = Vec::new();
+    let mut messages = Vec::with_capacity(turns.len());
+    for shown in turns {
+        messages.push(match shown {
+            Shown::Turn(turn) => {
+                let message = value(&turn)?;
+                (turn.address.rkey, turn.cid, message)
+            }
+            Shown::Hidden(turn) => {
+                let bare = json!({
+                    "$type": MESSAGE, "session": record.address.uri(), "role": turn.role.unwrap_or("turn"),
+                    "text": "", "createdAt": time_of(turn.at_ms),
+                });
+                hidden.push(turn.address.rkey.clone());
+                (turn.address.rkey, record_cid(&bare)?.1, bare)
+            }
+        });
+    }
     let session = (record.address.rkey.clone(), record.cid.clone(), &value(record)?);
     // What cannot be read was not let in.
     let (published, _) = aligned::published(&head.author.did, head.author.handle.clone(), session, messages)?;
-    Ok(published)
+    Ok((published, hidden))
 }

@@ -24,6 +24,7 @@ pub(super) async fn messages(index: &dyn Index, place: &Place) -> Result<Read, S
     let wanted = match index.record(place).await? {
         Kept::Here(wanted) => wanted,
         Kept::Gone => return Ok(Read::Gone),
+        Kept::Hidden(why) => return Ok(Read::Hidden(why)),
         Kept::Unknown => return Ok(Read::Unknown),
     };
     let cid = wanted.cid.clone();
@@ -49,7 +50,7 @@ pub(super) async fn messages(index: &dyn Index, place: &Place) -> Result<Read, S
         let parent = Place { rkey: parent, ..place.clone() };
         next = match index.record(&parent).await? {
             Kept::Here(turn) => Some(turn),
-            Kept::Gone | Kept::Unknown => None,
+            Kept::Gone | Kept::Hidden(_) | Kept::Unknown => None,
         };
     }
     for turn in index.collection(&place.did, &place.collection, None, MESSAGES).await? {
@@ -75,6 +76,7 @@ pub(super) async fn note(index: &dyn Index, place: &Place) -> Result<Read, Sourc
     let record = match index.record(place).await? {
         Kept::Here(record) => record,
         Kept::Gone => return Ok(Read::Gone),
+        Kept::Hidden(why) => return Ok(Read::Hidden(why)),
         Kept::Unknown => return Ok(Read::Unknown),
     };
     let uri = place.uri();

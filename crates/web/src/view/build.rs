@@ -115,6 +115,7 @@ fn turn<'a>(message: &'a PublishedMessage, moment: Moment<'a>, continues: Contin
         created_at: record.created_at.as_str(),
         withheld: true,
         encrypted: false,
+        hidden: false,
         text: "",
         model: None,
         steps: Vec::new(),
@@ -227,6 +228,7 @@ impl TurnView<'_> {
     pub(crate) fn is_empty(&self) -> bool {
         !self.withheld
             && !self.encrypted
+            && !self.hidden
             && self.text.trim().is_empty()
             && self.steps.is_empty()
             && self.refs.is_empty()

@@ -178,6 +178,9 @@ pub struct TurnView<'a> {
     /// It is encrypted and cannot be read here, which is neither withheld nor empty.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub encrypted: bool,
+    /// This site hides it: neither its author's doing, nor empty.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// What was said. Empty is empty, and not withheld.
     pub text: &'a str,
     /// The model that said it.

@@ -6,7 +6,9 @@ use axum::{
     http::{Request, StatusCode},
 };
 use jiff::Timestamp;
-use onrecord_index::{Address as Place, Batch, Change, Index, Put, SqliteIndex, Trust, admit};
+use onrecord_index::{
+    Address as Place, Batch, Change, Decision, Index, Label, Moderation, Put, SqliteIndex, Subject, Trust, admit,
+};
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey, Tid, data::record_cid};
 use onrecord_record::aligned::{MESSAGE, SESSION};
 use serde_json::{Value, json};
@@ -255,4 +257,82 @@ async fn families_that_are_only_read_have_pages() {
         body.contains("I thought of") && !body.contains("<b>clay") && body.contains("shown by its shape"),
         "{body}"
     );
+}
+
+async fn decide(index: &Arc<dyn Index>, at_us: i64, subject: &Subject, hide: bool) {
+    let (reason, by) = ("zwetschge".into(), "Ada".into());
+    let decision = Decision { at_us, subject: subject.clone(), hide, reason, by };
+    index.moderate(Moderation { decisions: vec![decision], ..Moderation::default() }).await.unwrap();
+}
+
+/// Hidden is told apart from withheld, empty, and taken back, in every format, at once. Invariant 21.
+#[tokio::test]
+async fn what_the_site_hides_is_said_to_be_hidden() {
+    let told = vec![
+        session(10, Some("How to fire a kiln")),
+        message(10, 11, "user", "Why does the glaze crack?", &json!({})),
+        message(10, 12, "assistant", "It cooled too fast.", &json!({"model": "anthropic/claude-opus-4-5"})),
+        message(10, 13, "user", "Plums?", &json!({})),
+    ];
+    let (_folder, index) = index(told).await;
+    let site = site(&index, None);
+    let (path, did) = (format!("/@dana.example/{}", tid(10)), Did::parse(DID).unwrap());
+    let at = |collection: &str, key: u64| {
+        let (collection, rkey) = (Nsid::parse(collection).unwrap(), Rkey::parse(tid(key).as_str()).unwrap());
+        Subject::Record(Place { did: did.clone(), collection, rkey })
+    };
+    for key in [12, 13] {
+        decide(&index, 1, &at(MESSAGE, key), true).await;
+    }
+    let sentence = "This site hides this turn. That is not its author";
+    for suffix in ["", ".md", ".txt"] {
+        let (status, body) = get(&site, &format!("{path}{suffix}")).await;
+        assert_eq!((status, body.matches(sentence).count()), (StatusCode::OK, 2), "{suffix}: {body}");
+        assert!(!body.contains("cooled") && !body.contains("Plums") && !body.contains("Empty"), "{body}");
+        assert!(body.contains("Why does the glaze crack?"));
+    }
+    let json = json_of(&site, &format!("{path}.json")).await;
+    assert_eq!((&json["turns"][1]["hidden"], &json["turns"][1]["withheld"]), (&json!(true), &json!(false)));
+    assert_eq!(json["turns"][0].get("hidden"), None);
+    let (status, body) = get(&site, &format!("{path}/{}", tid(12))).await;
+    assert!(status == StatusCode::OK && body.contains(sentence) && !body.contains("cooled"), "{body}");
+    let (_, body) = get(&site, &format!("{path}/{}", tid(11))).await;
+    assert!(body.contains("Hidden by this site"), "{body}");
+
+    let author = "The host of this site decided not to show this";
+    for (n, subject) in [(10, at(SESSION, 10)), (20, Subject::Account(did.clone()))] {
+        decide(&index, n, &subject, true).await;
+        let turn = format!("{path}/{}", tid(11));
+        for path in [path.clone(), format!("{path}.md"), format!("{path}.json"), turn] {
+            let (status, body) = get(&site, &path).await;
+            assert_eq!(status, StatusCode::GONE, "{path}: {body}");
+            assert!(body.contains(author) && !body.contains("zwetschge") && !body.contains("glaze"), "{path}: {body}");
+            assert!(!body.contains("taken back"), "{path}: {body}");
+        }
+        let (_, home) = get(&site, "/").await;
+        assert!(!home.contains("How to fire a kiln"), "{home}");
+        if matches!(subject, Subject::Account(_)) {
+            let (status, body) = get(&site, "/@dana.example").await;
+            assert!(status == StatusCode::GONE && body.contains(author), "{status} {body}");
+        }
+        decide(&index, n + 1, &subject, false).await;
+        assert_eq!(get(&site, &path).await.0, StatusCode::OK);
+    }
+    let label = |value: &str| Label {
+        source: Did::parse("did:plc:ar7c4by46qjdydhdevvrndac").unwrap(),
+        subject: Subject::Account(did.clone()),
+        cid: None,
+        value: value.into(),
+        at_us: 1,
+        until_ms: None,
+        negated: false,
+    };
+    for (value, status, says) in [
+        ("!no-unauthenticated", StatusCode::FORBIDDEN, "only to people who are signed in"),
+        ("!takedown", StatusCode::GONE, "follows the labeler did:plc:ar7c4by46qjdydhdevvrndac"),
+    ] {
+        index.moderate(Moderation { labels: vec![label(value)], ..Moderation::default() }).await.unwrap();
+        let (found, body) = get(&site, &path).await;
+        assert!(found == status && body.contains(says), "{found} {body}");
+    }
 }
