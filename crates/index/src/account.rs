@@ -3,6 +3,8 @@
 use onrecord_lexicon::{Did, Handle};
 use serde::{Deserialize, Serialize};
 
+use crate::change::AccountStatus;
+
 /// Who speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,6 +17,17 @@ pub struct Author {
     /// What it says of itself.
     #[serde(flatten)]
     pub profile: Profile,
+}
+
+/// An account as the index knows it, shown or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    /// Who it is.
+    #[serde(flatten)]
+    pub author: Author,
+    /// Whether its records may be shown.
+    pub status: AccountStatus,
 }
 
 /// What an account says of itself: all of it its own word.

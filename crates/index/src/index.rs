@@ -6,6 +6,7 @@ use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use serde::Serialize;
 
 use crate::{
+    account::Account,
     admit::Admitted,
     change::{Address, SourceCursor},
     error::Result,
@@ -154,6 +155,12 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// The store cannot be read.
     fn resolve<'a>(&'a self, handle: &'a Handle) -> Answer<'a, Option<Did>>;
+
+    /// What is known of an account, be it shown or not; `None` if nothing is.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn account<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<Account>>;
 
     /// How many records were refused, by reason and collection.
     ///

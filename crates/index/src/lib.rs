@@ -30,7 +30,7 @@ mod transfer;
 
 use std::{path::PathBuf, sync::Arc};
 
-pub use account::{Author, Profile};
+pub use account::{Account, Author, Profile};
 pub use admit::{Admitted, Trust, admit};
 pub use change::{AccountStatus, Address, Batch, Change, Fence, Put, Restored, SourceCursor};
 pub use check::{Checked, check};

@@ -43,7 +43,12 @@ impl Cursor {
 
     /// The parts of a cursor of `list`.
     pub(crate) fn parts<const N: usize>(&self, list: char) -> Result<[&str; N]> {
-        let rest = self.0.strip_prefix(list).and_then(|rest| rest.strip_prefix('~')).ok_or(Error::Cursor)?;
+        // A zero is nothing that a store could be asked for.
+        let whole = Some(self.0.as_str()).filter(|text| !text.contains('\0'));
+        let rest = whole
+            .and_then(|text| text.strip_prefix(list))
+            .and_then(|rest| rest.strip_prefix('~'))
+            .ok_or(Error::Cursor)?;
         rest.splitn(N, '~').collect::<Vec<_>>().try_into().map_err(|_| Error::Cursor)
     }
 }
@@ -302,6 +307,12 @@ pub struct Hit {
     /// That conversation's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Who speaks in it, as it says: `user`, `assistant`, or another word; `None` of what is no turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The model that speaks, as `provider/model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// When it happened.
     pub at_ms: i64,
     /// Its author holds it back: there is nothing to quote.
@@ -340,6 +351,20 @@ pub(crate) fn opening(record: &str) -> Option<String> {
     let record: serde_json::Value = serde_json::from_str(record).ok()?;
     let line = record.get("text")?.as_str()?.lines().map(str::trim).find(|line| !line.is_empty())?;
     line.get(..line.floor_char_boundary(MAX_OPENING)).map(str::to_owned)
+}
+
+/// The role and the model of a turn.
+pub(crate) fn speaker(record: &serde_json::Value) -> (Option<String>, Option<String>) {
+    let role = record.get("role").and_then(serde_json::Value::as_str);
+    let Some(role) = role else { return (None, None) };
+    let model = record.get("model").and_then(|model| match model {
+        serde_json::Value::String(model) => Some(model.clone()),
+        other => {
+            let part = |name| other.get(name).and_then(serde_json::Value::as_str);
+            part("provider").zip(part("id")).map(|(provider, id)| format!("{provider}/{id}"))
+        }
+    });
+    (Some(role.to_owned()), model)
 }
 
 /// Whether a record is a turn held back.
@@ -424,6 +449,7 @@ mod tests {
     fn a_cursor_is_of_its_list() {
         let cursor = Cursor::new('s', &["1", "did:plc:a~b"]);
         assert_eq!(cursor.parts::<2>('s').unwrap(), ["1", "did:plc:a~b"]);
+        assert!(Cursor::from_text("s~1~a\0").parts::<2>('s').is_err());
         assert!(cursor.parts::<2>('r').is_err() && cursor.parts::<4>('s').is_err());
     }
 }

@@ -6,16 +6,17 @@ use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 
 use super::{
     moderation::follow_self_labels,
+    read::query,
     write::{Transaction, Work, all, one, run, storable},
 };
 use crate::{
-    account::Profile,
+    account::{Account, Profile},
     admit::merge_profile,
     change::{AccountStatus, Address, Restored, rev_number},
     decide::{Conversations, KnownAccount, count},
     error::{Error, Result},
     row::Row,
-    stored::{address, row_of},
+    stored::{address, author, row_of},
 };
 
 /// How many records of an account are looked at at once.
@@ -25,6 +26,15 @@ const CHUNK: usize = 1_000;
 pub(super) fn of_row(row: &tokio_postgres::Row, first: usize) -> Result<KnownAccount> {
     let status = (row.try_get(first)?, row.try_get(first + 1)?);
     Ok(KnownAccount::of_columns(0, status, row.try_get(first + 2)?, row.try_get(first + 3)?))
+}
+
+pub(super) async fn read(client: &deadpool_postgres::Object, did: &Did) -> Result<Option<Account>> {
+    let rows = query(client, "SELECT handle, profile, status FROM account WHERE did = $1", &[&did.as_str()]).await?;
+    let account = |row: &tokio_postgres::Row| {
+        let author = author(did.as_str(), row.try_get(0)?, row.try_get(1)?)?;
+        Ok(Account { author, status: AccountStatus::of_number(row.try_get(2)?) })
+    };
+    rows.first().map(account).transpose()
 }
 
 pub(super) async fn set_profile(tx: &Transaction<'_>, did: &Did, profile: &Profile) -> Result<()> {

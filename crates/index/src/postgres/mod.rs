@@ -37,6 +37,7 @@ use self::{
     lease::Leases,
 };
 use crate::{
+    account::Account,
     admit::Admitted,
     change::{Address, SourceCursor},
     error::{Error, Result},
@@ -239,6 +240,10 @@ impl Index for PostgresIndex {
 
     fn resolve<'a>(&'a self, handle: &'a Handle) -> Answer<'a, Option<Did>> {
         Box::pin(self.read(async move |client| read::resolve(client, &handle.normalized()).await))
+    }
+
+    fn account<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<Account>> {
+        Box::pin(async move { account::read(&self.reader().await?, did).await })
     }
 
     fn rejections(&self) -> Answer<'_, Vec<Rejected>> {

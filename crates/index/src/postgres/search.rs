@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld},
+    query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld, speaker},
     row::{Kind, first_time_key, time_of_key},
     snippet::snippet,
     stored::{self, author, corrupt, corrupt_cursor},
@@ -199,6 +199,7 @@ fn hit(row: &Row, asked: &Asked) -> Result<Hit> {
         (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
     let record = serde_json::from_str(row.try_get(8)?).map_err(corrupt("a record"))?;
     let withheld = is_withheld(&record);
+    let (role, model) = speaker(&record);
     let id = row.try_get(0)?;
     let of: Option<&str> = row.try_get(6)?;
     let address = stored::address(did, row.try_get(4)?, row.try_get(5)?)?;
@@ -208,6 +209,8 @@ fn hit(row: &Row, asked: &Asked) -> Result<Hit> {
         author: author(did, handle, profile)?,
         conversation: of.map(|place| address_of(did, place)).transpose()?,
         title: row.try_get(7)?,
+        role,
+        model,
         at_ms: time_of_key(id),
         withheld,
         snippet,

@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{moderation::follow_self_labels, write::Work};
 use crate::{
-    account::Profile,
+    account::{Account, Profile},
     change::{AccountStatus, Address, Restored, rev_number},
     decide::{Conversations, KnownAccount, count},
     error::{Error, Result},
     row::Row,
-    stored::{address as address_of, row_of},
+    stored::{address as address_of, author, row_of},
 };
 
 /// How many records of an account are looked at at once.
@@ -27,6 +27,19 @@ pub(super) fn find(db: &Connection, did: &Did) -> Result<Option<KnownAccount>> {
         })
         .optional()?;
     Ok(found)
+}
+
+pub(super) fn read(db: &Connection, did: &Did) -> Result<Option<Account>> {
+    let found: Option<(Option<String>, Option<String>, i16)> = db
+        .prepare_cached("SELECT handle, profile, status FROM account WHERE did = ?1")?
+        .query_row([did.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    found
+        .map(|(handle, profile, status)| {
+            let author = author(did.as_str(), handle.as_deref(), profile.as_deref())?;
+            Ok(Account { author, status: AccountStatus::of_number(status) })
+        })
+        .transpose()
 }
 
 pub(super) fn set_profile(db: &Connection, account: i64, profile: &Profile) -> Result<()> {

@@ -24,6 +24,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
+    account::Account,
     admit::Admitted,
     change::{Address, SourceCursor},
     error::{Error, Result},
@@ -262,6 +263,11 @@ impl Index for SqliteIndex {
     fn resolve<'a>(&'a self, handle: &'a Handle) -> Answer<'a, Option<Did>> {
         let handle = handle.normalized();
         Box::pin(self.read(move |db| read::resolve(db, &handle)))
+    }
+
+    fn account<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<Account>> {
+        let did = did.clone();
+        Box::pin(self.read(move |db| account::read(db, &did)))
     }
 
     fn rejections(&self) -> Answer<'_, Vec<Rejected>> {

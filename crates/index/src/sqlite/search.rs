@@ -7,7 +7,7 @@ use rusqlite::{Connection, types::Value as Sql};
 use super::moderation::{PROFILE, RECORD_SHOWN};
 use crate::{
     error::Result,
-    query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld},
+    query::{Asked, Cursor, Hit, Page, Phrase, Search, is_withheld, speaker},
     row::{Kind, first_time_key, time_of_key},
     snippet::snippet,
     stored::{self, author, corrupt, corrupt_cursor},
@@ -46,6 +46,7 @@ pub(super) fn search(db: &Connection, search: &Search, after: Option<&Cursor>, l
         let json: String = row.get(9)?;
         let record = serde_json::from_str(&json).map_err(corrupt("a record"))?;
         let withheld = is_withheld(&record);
+        let (role, model) = speaker(&record);
         let id = row.get(0)?;
         let address = stored::address(&did, &collection, &rkey)?;
         let snippet = if withheld { None } else { snippet(&address, &record, &asked) };
@@ -54,6 +55,8 @@ pub(super) fn search(db: &Connection, search: &Search, after: Option<&Cursor>, l
             author: author(&did, handle.as_deref(), profile.as_deref())?,
             conversation: of.map(|(collection, rkey)| stored::address(&did, &collection, &rkey)).transpose()?,
             title: row.get(8)?,
+            role,
+            model,
             at_ms: time_of_key(id),
             withheld,
             snippet,

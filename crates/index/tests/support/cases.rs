@@ -258,6 +258,7 @@ pub async fn account_states_hide_and_bring_back(index: &dyn Index) {
     for (n, state) in (1..).zip(hidden) {
         apply(index, vec![status(1, state, n * 10)]).await;
         assert_eq!(read(index, 1, 10).await, Kept::Gone);
+        assert_eq!(index.account(&did(1)).await.unwrap().unwrap().status, state);
         assert_eq!(found(index, "glaze").await, 1);
         assert_eq!(index.recent(&Recent::All, None, 10).await.unwrap().items.len(), 1);
         assert_eq!(index.names(NameOf::Tool, 10).await.unwrap()[0].count, 2);
@@ -330,6 +331,9 @@ pub async fn names_of_accounts_follow_them(index: &dyn Index) {
     .await;
     let author = here(read(index, 1, 10).await).head.author;
     assert_eq!(author.handle, Some(handle.clone()));
+    let account = index.account(&did(1)).await.unwrap().unwrap();
+    assert_eq!((&account.author, account.status), (&author, AccountStatus::Active));
+    assert_eq!(index.account(&did(8)).await.unwrap(), None);
     assert_eq!(author.profile.display_name.as_deref(), Some("Ada"));
     assert_eq!((author.profile.self_labels, author.profile.autonomy), (vec!["bot".into()], Some("assisted".into())));
     assert_eq!(index.resolve(&handle).await.unwrap(), Some(did(1)));
@@ -413,6 +417,9 @@ pub async fn search_finds_words_phrases_and_filters(index: &dyn Index) {
         [("measure the ", false), ("temperature", true)]
     );
     assert_eq!((hit.title.as_deref(), hit.at_ms), (Some("How to fire a kiln"), ms(12)));
+    let speaker = |hit: &Hit| (hit.role.clone(), hit.model.clone());
+    assert_eq!(speaker(hit), (Some("assistant".into()), Some("anthropic/claude-opus-4-5".into())));
+    assert_eq!(speaker(&find(index, "fire a kiln").await[0]), (None, None), "a conversation's title is nobody's word");
     // By pages.
     let (mut seen, mut cursor) = (Vec::new(), None);
     loop {
@@ -595,6 +602,7 @@ pub async fn tiles_snapshots_are_conversations(index: &dyn Index) {
         1
     );
     assert_eq!((found(index, "pyrometric").await, found(index, "unheard").await), (1, 0));
+    assert_eq!(find(index, "pyrometric").await[0].model.as_deref(), Some("openai/gpt-5"));
 }
 
 pub async fn a_common_word_is_found_newest_first(index: &dyn Index) {
