@@ -12,6 +12,7 @@ mod markdown;
 mod model_name;
 mod moment;
 mod render;
+mod search_words;
 mod serving;
 mod site;
 mod view;
@@ -27,12 +28,13 @@ pub use render::{
     CONTENT_SECURITY_POLICY, Place, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json, conversation_markdown,
     conversation_text, list_html, list_json, style_path,
 };
+pub use search_words::{FILTERS, MAX_QUESTION, Misread, SearchWords};
 pub use serving::{Limits, serve};
-pub(crate) use site::path_in;
 pub use site::{
     Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Own, OwnEntry, OwnList, Repo,
     ResolveSource, Site, SourceError, VersionSource, path_of, router,
 };
+pub(crate) use site::{path_in, path_of_account};
 pub use view::{
     Author, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, Part, RefView, Standing,
     StepView, Stretch, TitleFrom, TurnView,

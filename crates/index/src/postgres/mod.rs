@@ -243,7 +243,7 @@ impl Index for PostgresIndex {
     }
 
     fn account<'a>(&'a self, did: &'a Did) -> Answer<'a, Option<Account>> {
-        Box::pin(async move { account::read(&self.reader().await?, did).await })
+        Box::pin(self.read(async move |client| account::read(client, did).await))
     }
 
     fn rejections(&self) -> Answer<'_, Vec<Rejected>> {

@@ -177,7 +177,7 @@ pub(super) fn and(names: &[&str]) -> String {
 }
 
 /// Where a person can look at a record: posts have a page everybody knows, others their at-uri.
-fn record_link(uri: &str) -> Cow<'_, str> {
+pub(crate) fn record_link(uri: &str) -> Cow<'_, str> {
     let post = uri.strip_prefix("at://").and_then(|rest| rest.split_once("/app.bsky.feed.post/"));
     match post {
         Some((author, rkey)) if !author.contains('/') && !rkey.contains('/') => {

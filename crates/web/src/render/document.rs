@@ -7,11 +7,10 @@
 use std::fmt::{self, Write};
 
 use crate::{
-    Error, ListEntry, ListView, Standing,
+    Error, Standing,
     bar::BAR,
     markdown::fence_after,
     moment::{Moment, span},
-    path_in,
     view::{Continues, ConversationView, StepView, TurnView},
 };
 
@@ -118,54 +117,6 @@ pub(crate) const HIDDEN: &str = "This site hides this turn. That is not its auth
 
 fn off_the_record(turn: &TurnView<'_>) -> String {
     format!("Off the record. The author held back this {}, {}.", turn.noun(), turn.moment.clock())
-}
-
-/// A list as a Markdown document.
-pub(super) fn list_markdown(view: &ListView<'_>) -> Result<String, Error> {
-    let mut out = String::new();
-    writeln!(out, "# {}\n", Escaped(&list_title(view)))?;
-    for entry in view.conversations {
-        let (path, line) = list_line(entry);
-        writeln!(out, "- [{}]({path}): {}", Escaped(&entry.title), Escaped(&line))?;
-    }
-    if let Some(next) = &view.next {
-        writeln!(out, "\nMore: `?after={next}`")?;
-    }
-    Ok(out)
-}
-
-/// A list as plain text.
-pub(super) fn list_text(view: &ListView<'_>) -> Result<String, Error> {
-    let mut out = String::new();
-    writeln!(out, "{}", one_line(&list_title(view)))?;
-    for entry in view.conversations {
-        let (path, line) = list_line(entry);
-        writeln!(out, "\n{}\n  {}\n  {path}", one_line(&entry.title), one_line(&line))?;
-    }
-    if let Some(next) = &view.next {
-        writeln!(out, "\nMore: ?after={next}")?;
-    }
-    Ok(out)
-}
-
-fn list_title(view: &ListView<'_>) -> String {
-    view.author.as_ref().map_or_else(|| "Conversations".to_owned(), |a| format!("Conversations of {}", a.name()))
-}
-
-/// Where an entry leads, and what it is.
-fn list_line(entry: &ListEntry) -> (String, String) {
-    let path = path_in(&entry.repo, entry.handle.as_deref(), &entry.collection, &entry.rkey);
-    let author = entry.handle.as_ref().map_or_else(|| entry.repo.clone(), |handle| format!("@{handle}"));
-    let tally = if entry.encrypted {
-        "its link opens it".to_owned()
-    } else {
-        format!("{} turns, off the record: {}", entry.turns, entry.withheld)
-    };
-    let mut line = format!("{author}, {}, {tally}", Moment::read(&entry.created_at).day());
-    if !entry.models.is_empty() {
-        line.push_str(&format!(", {}", entry.models.join(", ")));
-    }
-    (path, line)
 }
 
 fn head(view: &ConversationView<'_>) -> Vec<String> {
@@ -294,12 +245,12 @@ fn disarming(words: &str, after_words: bool) -> &'static str {
     }
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Foreign text that means nothing in Markdown.
-struct Escaped<'a>(&'a str);
+pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -314,7 +265,7 @@ impl fmt::Display for Escaped<'_> {
 }
 
 /// Foreign text as a code span, whatever backticks it holds.
-struct Code<'a>(&'a str);
+pub(super) struct Code<'a>(pub(super) &'a str);
 
 impl fmt::Display for Code<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

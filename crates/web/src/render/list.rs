@@ -1,100 +1,121 @@
-//! The list of conversations.
+//! Lists of conversations.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+};
 
 use askama::Template;
 
 use super::{
     Place,
     conversation::{and, turns_and_withheld},
+    document::{Escaped, one_line},
     frame::Frame,
-    rendered::Rendered,
 };
-use crate::{Error, Host, ListEntry, ListView, Standing, html::Line, moment::Moment, path_in};
+use crate::{Error, ListEntry, ListView, Standing, html::Line, moment::Moment, path_in};
 
+/// The index of a folder of files.
 #[derive(Template)]
 #[template(path = "list.html")]
 struct ListPage<'a> {
     frame: Frame<'a>,
-    view: &'a ListView<'a>,
     rows: Vec<ListRow<'a>>,
-    /// The address of this list, without its suffix.
-    path: &'a str,
-    /// Whether this is a folder of files.
-    folder: bool,
     /// Whether it is of what has not gone out.
     preview: bool,
 }
 
-impl ListPage<'_> {
-    /// The list in another format.
-    fn index(&self, suffix: &str) -> String {
-        format!("{}/index.{suffix}", self.path.trim_end_matches('/'))
-    }
+/// An entry of a list as a page shows it.
+pub(super) struct ListRow<'a> {
+    pub(super) href: String,
+    pub(super) author: Cow<'a, str>,
+    pub(super) title: Line<&'a str>,
+    pub(super) moment: Moment<'a>,
+    pub(super) tally: String,
+    pub(super) models: String,
+    /// Whether it is on this machine's shelf, and nowhere else.
+    pub(super) on_shelf: bool,
 }
 
-struct ListRow<'a> {
-    href: String,
-    entry: &'a ListEntry,
-    author: Cow<'a, str>,
-    title: Line<&'a str>,
-    moment: Moment<'a>,
-    tally: String,
-    models: String,
-}
-
-/// The list of conversations. In a folder every entry's files are named after its key.
-pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error> {
-    let folder = matches!(place, Place::Folder { .. });
-    let path = if let Place::Site { path, .. } = place { path } else { "" };
-    let rows = view
-        .conversations
+/// The rows of a list on a site. Where all are of one author, it goes without saying.
+pub(super) fn rows(entries: &[ListEntry], says_whose: bool) -> Vec<ListRow<'_>> {
+    entries
         .iter()
-        .map(|entry| ListRow {
-            href: if folder {
-                format!("{}.html", entry.rkey)
-            } else {
-                path_in(&entry.repo, entry.handle.as_deref(), &entry.collection, &entry.rkey)
-            },
-            entry,
-            author: entry.handle.as_ref().map_or(Cow::Borrowed(""), |handle| Cow::Owned(format!("@{handle}"))),
-            title: Line(&entry.title),
-            moment: Moment::read(&entry.created_at),
-            // Nothing that was counted is not the same as nothing that can be counted.
-            tally: if entry.encrypted {
-                "its link opens it".to_owned()
-            } else {
-                turns_and_withheld(entry.turns, entry.withheld)
-            },
-            models: and(&entry.models.iter().map(String::as_str).collect::<Vec<_>>()),
+        .map(|entry| {
+            let href = path_in(&entry.repo, entry.handle.as_deref(), &entry.collection, &entry.rkey);
+            row(entry, href, says_whose)
         })
-        .collect();
+        .collect()
+}
+
+fn row(entry: &ListEntry, href: String, says_whose: bool) -> ListRow<'_> {
+    let handle = entry.handle.as_ref().filter(|_| says_whose);
+    ListRow {
+        href,
+        author: handle.map_or(Cow::Borrowed(""), |handle| Cow::Owned(format!("@{handle}"))),
+        title: Line(&entry.title),
+        moment: Moment::read(&entry.created_at),
+        // Nothing that was counted is not the same as nothing that can be counted.
+        tally: if entry.encrypted {
+            "its link opens it".to_owned()
+        } else {
+            turns_and_withheld(entry.turns, entry.withheld)
+        },
+        models: and(&entry.models.iter().map(String::as_str).collect::<Vec<_>>()),
+        on_shelf: entry.standing == Standing::Shelf,
+    }
+}
+
+/// The list of conversations of a folder, where every entry's files are named after its key; elsewhere, of their pages.
+pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error> {
+    let is_folder = matches!(place, Place::Folder { .. });
+    let rows = if is_folder {
+        view.conversations.iter().map(|entry| row(entry, format!("{}.html", entry.rkey), true)).collect()
+    } else {
+        rows(view.conversations, true)
+    };
     let preview = view.conversations.iter().any(|entry| entry.standing == Standing::Preview);
-    Ok(ListPage { frame: Frame::new(place), view, rows, path, folder, preview }.render()?)
+    Ok(ListPage { frame: Frame::new(place), rows, preview }.render()?)
 }
 
-/// A list on a site, at its address.
-pub(crate) struct ListAt<'a> {
-    pub(crate) view: ListView<'a>,
-    pub(crate) path: &'a str,
+/// Entries as a Markdown list.
+pub(super) fn markdown(out: &mut String, entries: &[ListEntry]) -> fmt::Result {
+    for entry in entries {
+        let (path, line) = list_line(entry);
+        writeln!(out, "- [{}]({path}): {}", Escaped(&entry.title), Escaped(&line))?;
+    }
+    Ok(())
 }
 
-impl serde::Serialize for ListAt<'_> {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        self.view.serialize(s)
+/// Entries as plain text.
+pub(super) fn text(out: &mut String, entries: &[ListEntry]) -> fmt::Result {
+    for entry in entries {
+        let (path, line) = list_line(entry);
+        writeln!(out, "\n{}\n  {}\n  {path}", one_line(&entry.title), one_line(&line))?;
+    }
+    Ok(())
+}
+
+/// Where a list goes on.
+pub(super) fn more(out: &mut String, next: Option<&str>) -> fmt::Result {
+    match next {
+        Some(next) => writeln!(out, "\nMore: {}", super::link::asking("", &[("after", next)])),
+        None => Ok(()),
     }
 }
 
-impl Rendered for ListAt<'_> {
-    fn html(&self, host: &Host) -> Result<String, Error> {
-        list_html(&self.view, Place::Site { path: self.path, host })
+/// Where an entry leads, and what it is.
+fn list_line(entry: &ListEntry) -> (String, String) {
+    let path = path_in(&entry.repo, entry.handle.as_deref(), &entry.collection, &entry.rkey);
+    let author = entry.handle.as_ref().map_or_else(|| entry.repo.clone(), |handle| format!("@{handle}"));
+    let tally = if entry.encrypted {
+        "its link opens it".to_owned()
+    } else {
+        format!("{} turns, off the record: {}", entry.turns, entry.withheld)
+    };
+    let mut line = format!("{author}, {}, {tally}", Moment::read(&entry.created_at).day());
+    if !entry.models.is_empty() {
+        line.push_str(&format!(", {}", entry.models.join(", ")));
     }
-
-    fn markdown(&self) -> Result<String, Error> {
-        super::document::list_markdown(&self.view)
-    }
-
-    fn text(&self) -> Result<String, Error> {
-        super::document::list_text(&self.view)
-    }
+    (path, line)
 }

@@ -1,23 +1,35 @@
 //! The view in every format.
 
+mod author;
+mod collective;
 mod conversation;
 mod document;
+mod finds;
 mod frame;
+mod home;
+mod link;
 mod list;
+mod names;
 mod notice;
 mod place;
 mod rendered;
+mod search;
+mod status;
 mod turn;
 
+pub(crate) use author::AuthorView;
+pub(crate) use collective::{CollectiveView, MemberView};
 pub(crate) use conversation::WHOLE_TURNS;
 pub use conversation::conversation_html;
 pub use document::{conversation_markdown, conversation_text};
-pub(crate) use list::ListAt;
+pub(crate) use home::HomeView;
 pub use list::list_html;
+pub(crate) use names::{NAMES, NamedView, NamesView};
 pub(crate) use notice::Notice;
 pub use place::{Place, TURNS_PER_PAGE};
 pub(crate) use place::{page_count, page_of};
 pub(crate) use rendered::Rendered;
+pub(crate) use search::{AboutView, SearchView};
 pub(crate) use turn::TurnPage;
 
 use crate::{Error, ListView, view::ConversationView};
@@ -27,7 +39,7 @@ pub const STYLE: &str = include_str!("../../assets/style.css");
 
 /// What a page may do: be read. It loads one stylesheet of its own and nothing else, from nowhere else.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
-                                           base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                                           base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// Path of [`STYLE`] on the site, named after its content so that it can be kept for ever.
 #[must_use]

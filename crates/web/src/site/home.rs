@@ -10,10 +10,11 @@ use onrecord_index::Recent;
 
 use super::{
     Site,
-    answer::{Asked, Format, failed, no_such_page_of},
+    answer::{Asked, Format, no_such_page_of},
+    finds::refused,
     listing::{After, list},
 };
-use crate::{ListView, render::ListAt};
+use crate::render::HomeView;
 
 pub(super) async fn page(State(site): State<Arc<Site>>, asked: Asked) -> Response {
     show(Format::Html, &site, asked).await
@@ -36,10 +37,16 @@ async fn show(format: Format, site: &Site, asked: Asked) -> Response {
     let Some(after) = after(&asked) else { return no_such_page_of(&site.host, format) };
     match list(site, &Recent::All, &after).await {
         Ok(slice) => {
-            let view = ListView { author: None, conversations: &slice.entries, next: slice.next };
-            format.page(&site.host, &ListAt { view, path: "/" })
+            let view = HomeView {
+                conversations: &slice.entries,
+                next: slice.next,
+                is_first: after == After::START,
+                has_index: site.index.is_some(),
+                has_own: site.own.is_some(),
+            };
+            format.page(&site.host, &view)
         }
-        Err(error) => failed(&site.host, format, &error),
+        Err(error) => refused(&site.host, format, &error),
     }
 }
 

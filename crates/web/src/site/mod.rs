@@ -1,15 +1,21 @@
 //! The reading site: pages by address, each in four formats.
 
+mod about;
 mod answer;
 mod author;
+mod collective;
 mod conversation;
+mod finds;
 mod home;
 mod host;
 mod listing;
+mod names;
 mod own;
 mod reader;
 mod routes;
+mod search;
 mod shared;
+mod status;
 mod turn;
 
 use std::sync::Arc;
@@ -92,6 +98,11 @@ pub(crate) fn path_in(repo: &str, handle: Option<&str>, collection: &str, rkey: 
         Some(handle) => format!("/@{handle}/{rkey}"),
         None => format!("/at/{}/{collection}/{rkey}", escaped(repo)),
     }
+}
+
+/// Path of an account on a site.
+pub(crate) fn path_of_account(repo: &str, handle: Option<&str>) -> String {
+    handle.map_or_else(|| format!("/at/{}", escaped(repo)), |handle| format!("/@{handle}"))
 }
 
 /// A DID may hold `%`, which in a path has to be written out.

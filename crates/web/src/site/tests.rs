@@ -14,6 +14,7 @@ use crate::{
 };
 
 mod indexed;
+mod pages;
 
 const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
 const AT: &str = "/at/did:plc:ewvi7nxzyoun6zhxrhs64oiz/click.aligned.chat.session/3mf2k5aaaaa22";
@@ -93,7 +94,7 @@ async fn both_addresses_show_the_conversation_and_keep_to_themselves() {
 async fn every_answer_carries_the_headers() {
     for path in [AT, "/", "/nowhere", &format!("{AT}.json"), "/@dana.example/3gone", "/style.css"] {
         let (status, headers, _) = get(path).await;
-        let policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        let policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
         assert_eq!(headers["content-security-policy"], policy, "{path}");
         assert_eq!(headers["x-content-type-options"], "nosniff");
         assert_eq!(headers["referrer-policy"], "no-referrer");

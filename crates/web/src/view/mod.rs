@@ -1,7 +1,9 @@
 //! A published conversation as it goes out: the one structure behind HTML, JSON, Markdown and plain text.
 
 mod build;
+mod find;
 mod list;
+mod status;
 mod stretch;
 
 use std::borrow::Cow;
@@ -10,7 +12,9 @@ use onrecord_record::Published;
 use serde::Serialize;
 
 pub(crate) use build::first_line;
+pub(crate) use find::{FindView, finds};
 pub use list::{ListEntry, ListView};
+pub(crate) use status::{CountView, RejectionView, StatusView};
 pub(crate) use stretch::author_of;
 pub use stretch::{Part, Stretch};
 

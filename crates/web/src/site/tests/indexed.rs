@@ -18,25 +18,25 @@ use tower::ServiceExt as _;
 use super::super::*;
 use crate::{Limits, ListEntry, Standing, view::tests::published};
 
-const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
-const START_MS: u64 = 1_767_225_600_000;
+pub(super) const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
+pub(super) const START_MS: u64 = 1_767_225_600_000;
 
-fn tid(n: u64) -> Tid {
+pub(super) fn tid(n: u64) -> Tid {
     Tid::from_micros((START_MS + n * 1000) * 1000, 7).unwrap()
 }
 
-fn time(n: u64) -> String {
+pub(super) fn time(n: u64) -> String {
     Timestamp::from_millisecond(i64::try_from(START_MS + n * 1000).unwrap()).unwrap().to_string()
 }
 
-fn put(collection: &str, rkey: &str, record: &Value) -> Change {
+pub(super) fn put(collection: &str, rkey: &str, record: &Value) -> Change {
     let (_, cid) = record_cid(record).unwrap();
     let (did, collection) = (Did::parse(DID).unwrap(), Nsid::parse(collection).unwrap());
     let address = Place { did, collection, rkey: Rkey::parse(rkey).unwrap() };
     Change::Put(Box::new(Put { address, cid, rev: tid(900_000), json: record.to_string().into() }))
 }
 
-fn session(key: u64, title: Option<&str>) -> Change {
+pub(super) fn session(key: u64, title: Option<&str>) -> Change {
     let mut record = json!({"$type": SESSION, "createdAt": time(key)});
     if let Some(title) = title {
         record["title"] = title.into();
@@ -44,7 +44,7 @@ fn session(key: u64, title: Option<&str>) -> Change {
     put(SESSION, tid(key).as_str(), &record)
 }
 
-fn message(session: u64, key: u64, role: &str, text: &str, more: &Value) -> Change {
+pub(super) fn message(session: u64, key: u64, role: &str, text: &str, more: &Value) -> Change {
     let session = format!("at://{DID}/{SESSION}/{}", tid(session));
     let mut record = json!({"$type": MESSAGE, "session": session, "role": role, "text": text, "createdAt": time(key)});
     for (name, value) in more.as_object().unwrap() {
@@ -54,7 +54,7 @@ fn message(session: u64, key: u64, role: &str, text: &str, more: &Value) -> Chan
 }
 
 /// An index with these changes, and the folder it is in.
-async fn index(mut changes: Vec<Change>) -> (TempDir, Arc<dyn Index>) {
+pub(super) async fn index(mut changes: Vec<Change>) -> (TempDir, Arc<dyn Index>) {
     let folder = tempfile::tempdir().unwrap();
     let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
     let (did, handle) = (Did::parse(DID).unwrap(), Handle::parse("dana.example").unwrap());
@@ -65,7 +65,7 @@ async fn index(mut changes: Vec<Change>) -> (TempDir, Arc<dyn Index>) {
     (folder, Arc::new(index))
 }
 
-fn site(index: &Arc<dyn Index>, own: Option<Own>) -> Router {
+pub(super) fn site(index: &Arc<dyn Index>, own: Option<Own>) -> Router {
     router(Site {
         own,
         index: Some(Arc::clone(index)),
@@ -75,14 +75,14 @@ fn site(index: &Arc<dyn Index>, own: Option<Own>) -> Router {
     })
 }
 
-async fn get(site: &Router, path: &str) -> (StatusCode, String) {
+pub(super) async fn get(site: &Router, path: &str) -> (StatusCode, String) {
     let response = site.clone().oneshot(Request::builder().uri(path).body(Body::empty()).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap();
     (parts.status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-async fn json_of(site: &Router, path: &str) -> Value {
+pub(super) async fn json_of(site: &Router, path: &str) -> Value {
     let (status, body) = get(site, path).await;
     assert_eq!(status, StatusCode::OK, "{path}: {body}");
     serde_json::from_str(&body).unwrap()
