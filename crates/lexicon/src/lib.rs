@@ -9,6 +9,7 @@ pub mod syntax;
 
 mod catalog;
 mod error;
+mod json_schema;
 mod path;
 mod validate;
 mod view;
@@ -18,5 +19,5 @@ pub use error::{Error, Problem, UnknownLexicon};
 pub use json::Json;
 pub use schema::Lexicon;
 pub use syntax::{AtIdentifier, AtUri, Cid, Datetime, Did, Handle, Language, Nsid, Rkey, SyntaxError, Tid};
-pub use validate::{Checked, Rule, Violation};
+pub use validate::{BadParams, Checked, Rule, UnknownEndpoint, Violation};
 pub use view::{Data, EntryFields, ValueFields, View};

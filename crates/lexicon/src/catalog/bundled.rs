@@ -5,8 +5,11 @@ use std::sync::OnceLock;
 use super::Catalog;
 
 macro_rules! documents {
-    ($($nsid:literal)*) => {
-        &[$(($nsid, include_str!(concat!("../../../../lexicons/", $nsid, ".json")))),*]
+    ($($nsid:literal)* ours: $($name:literal)*) => {
+        &[
+            $(($nsid, include_str!(concat!("../../../../lexicons/", $nsid, ".json"))),)*
+            $((concat!("dev.onrecord.", $name), include_str!(concat!("../../../../lexicons/dev/onrecord/", $name, ".json"))),)*
+        ]
     };
 }
 
@@ -24,6 +27,18 @@ pub(super) const DOCUMENTS: &[(&str, &str)] = documents![
     "network.sharedcomputer.chat.info"
     "network.sharedcomputer.chat.message"
     "run.tiles.chat.sessionSnapshot"
+    ours:
+    "defs"
+    "getAuthor"
+    "getConversation"
+    "getStatus"
+    "getTurn"
+    "listConversations"
+    "listModels"
+    "listRejections"
+    "listTools"
+    "listTurnsAbout"
+    "searchTurns"
 ];
 
 #[expect(clippy::expect_used, reason = "compiled in and tested: if one is broken, so is this program")]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Catalog, Compiled, Names};
+use super::{CallChecks, Catalog, Compiled, Names};
 use crate::schema::{DefKind, Format, KeyRule, Length, Lexicon, ObjectType, Schema, StringType, Type};
 
 /// What a value is held to.
@@ -98,6 +98,7 @@ pub(super) fn compile(lexicons: BTreeMap<String, Lexicon>) -> Catalog {
     let mut unresolved = BTreeSet::new();
     let mut defs = Vec::with_capacity(is_type.len());
     let mut records = HashMap::new();
+    let mut calls = HashMap::new();
     for (id, (lexicon, name, def)) in (0_u32..).zip(all()) {
         let mut compiler = Compiler { lexicon, ids: &ids, is_type: &is_type, unresolved: &mut unresolved };
         defs.push(match &def.kind {
@@ -107,12 +108,20 @@ pub(super) fn compile(lexicons: BTreeMap<String, Lexicon>) -> Catalog {
             }
             DefKind::Type(Type::Token) => Compiled { check: Check::Token(full_name(lexicon, name).into()), key: None },
             DefKind::Type(ty) => Compiled { check: compiler.ty(ty), key: None },
-            DefKind::Endpoint(_) | DefKind::PermissionSet(_) | DefKind::Foreign(_) => {
+            DefKind::Endpoint(endpoint) => {
+                calls.insert(
+                    lexicon.id.as_str().into(),
+                    CallChecks {
+                        params: endpoint.parameters.as_ref().map(|params| compiler.object(params)),
+                        output: endpoint.output.as_ref().and_then(|body| Some(compiler.ty(&body.schema.as_ref()?.ty))),
+                    },
+                );
                 Compiled { check: Check::Any, key: None }
             }
+            DefKind::PermissionSet(_) | DefKind::Foreign(_) => Compiled { check: Check::Any, key: None },
         });
     }
-    Catalog { lexicons, defs, records, unresolved }
+    Catalog { lexicons, defs, records, calls, unresolved }
 }
 
 /// `nsid#name`, and `nsid` alone for `main`: as `$type` has it.

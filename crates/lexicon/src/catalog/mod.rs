@@ -4,6 +4,7 @@
 //! cloned or allocated while a valid record is checked.
 
 mod bundled;
+mod call;
 mod compile;
 mod names;
 
@@ -14,6 +15,7 @@ use crate::{
     schema::{KeyRule, Lexicon},
 };
 
+pub(crate) use call::CallChecks;
 pub(crate) use compile::{BlobCheck, Bounds, Check, IntegerCheck, ObjectCheck, TextCheck, UnionCheck};
 pub(crate) use names::{Names, fingerprint};
 
@@ -23,6 +25,7 @@ pub struct Catalog {
     lexicons: BTreeMap<String, Lexicon>,
     defs: Vec<Compiled>,
     records: HashMap<Box<str>, u32>,
+    calls: HashMap<Box<str>, CallChecks>,
     unresolved: BTreeSet<String>,
 }
 

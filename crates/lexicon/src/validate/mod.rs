@@ -6,6 +6,7 @@
 //! What is checked: everything the lexicon language says, the keys, and that whatever stands in fields the schema
 //! does not know can be written at all (the data model has no fractions, and its `$`-objects have one shape each).
 
+mod call;
 mod report;
 mod scalar;
 mod shortcut;
@@ -21,6 +22,7 @@ use crate::{
     view::{Data, View},
 };
 
+pub use call::{BadParams, UnknownEndpoint};
 use report::{All, First, Halt, Sink};
 pub use report::{Checked, Rule, Violation};
 

@@ -11,10 +11,11 @@ const KEY: &str = "3jzfcijpj2z2a";
 
 #[test]
 fn the_catalog_holds_the_folder_and_each_file_is_named_after_its_lexicon() {
-    let files: Vec<String> = json_files(Path::new(LEXICONS))
-        .iter()
-        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
-        .collect();
+    let stem = |path: &std::path::PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    let mut files: Vec<String> = json_files(Path::new(LEXICONS)).iter().map(stem).collect();
+    let own = json_files(&Path::new(LEXICONS).join("dev/onrecord"));
+    files.extend(own.iter().map(|path| format!("dev.onrecord.{}", stem(path))));
+    files.sort();
     let bundled: Vec<&str> = Catalog::bundled().lexicons().map(|lexicon| lexicon.id.as_str()).collect();
     assert_eq!(bundled, files);
 }

@@ -11,6 +11,7 @@
 )]
 
 mod bundled;
+mod calls;
 mod fixtures;
 mod noise;
 mod vectors;

@@ -1,0 +1,19 @@
+//! What a call of an endpoint is held to.
+
+use super::{Catalog, Check};
+
+/// Of one query or procedure.
+#[derive(Debug)]
+pub(crate) struct CallChecks {
+    /// Its parameters, if it takes any: an object.
+    pub(crate) params: Option<Check>,
+    /// What it answers, if that is JSON.
+    pub(crate) output: Option<Check>,
+}
+
+impl Catalog {
+    /// The checks of the endpoint `nsid`.
+    pub(crate) fn call(&self, nsid: &str) -> Option<&CallChecks> {
+        self.calls.get(nsid)
+    }
+}
