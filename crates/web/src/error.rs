@@ -18,4 +18,7 @@ pub enum Error {
         /// The key they share.
         rkey: String,
     },
+    /// A card cannot be drawn: the bundled font or the image's encoder failed.
+    #[error("the card cannot be drawn")]
+    Card,
 }

@@ -5,8 +5,11 @@
 //! none asks anything of another host.
 
 mod bar;
+pub mod card;
+pub mod embed;
 mod error;
 mod export;
+pub mod feed;
 mod html;
 mod markdown;
 mod model_name;
@@ -16,6 +19,7 @@ mod search_words;
 mod serving;
 mod site;
 mod view;
+pub mod xrpc;
 
 #[cfg(test)]
 mod testing;

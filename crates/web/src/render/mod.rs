@@ -5,6 +5,7 @@ mod collective;
 mod conversation;
 mod document;
 mod finds;
+mod elsewhere;
 mod frame;
 mod home;
 mod link;
