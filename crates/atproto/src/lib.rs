@@ -21,6 +21,7 @@ mod http;
 mod identity;
 pub mod oauth;
 mod pin;
+mod query;
 mod rate;
 mod repo;
 mod secret;

@@ -15,7 +15,7 @@ use onrecord_transcript::{Grain, Harness};
 
 pub use accounts::{Accounts, Login, Logout};
 pub use families::{Convert, FamilyArg, Target};
-pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Past, Serve};
+pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Mcp, Past, Serve};
 pub use moderate::{Moderate, ModerateCommand, On};
 pub use public::PublicUrl;
 
@@ -65,6 +65,8 @@ pub enum Command {
     Verify(Verify),
     /// Serve the reading pages on this machine
     Serve(Box<Serve>),
+    /// Give agents what is published as tools, over the Model Context Protocol on standard input and output
+    Mcp(Mcp),
     /// Sign in to an account
     Login(Login),
     /// Sign out of an account

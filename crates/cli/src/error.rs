@@ -79,6 +79,8 @@ pub enum Error {
     NotHidden { subject: String },
     #[error("{0}")]
     Lexicon(String),
+    #[error("the client does not speak the Model Context Protocol: {0}")]
+    Mcp(String),
     #[error(transparent)]
     Workspace(#[from] onrecord_workspace::Error),
     #[error(transparent)]

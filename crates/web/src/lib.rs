@@ -33,7 +33,7 @@ pub use render::{
     conversation_text, list_html, list_json, style_path,
 };
 pub use search_words::{FILTERS, MAX_QUESTION, Misread, SearchWords};
-pub use serving::{Limits, serve};
+pub use serving::{Limits, limited, serve};
 pub use site::{
     Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Own, OwnEntry, OwnList, Repo,
     ResolveSource, Site, SourceError, VersionSource, path_of, router,

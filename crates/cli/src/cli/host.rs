@@ -82,6 +82,15 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
+pub struct Mcp {
+    #[command(flatten)]
+    pub db: DbArg,
+    /// Another host of onrecord to ask instead, e.g. https://record.example
+    #[arg(long, value_name = "URL", conflicts_with = "db")]
+    pub site: Option<url::Url>,
+}
+
+#[derive(Debug, Args)]
 pub struct DbArg {
     /// The index: the path of a SQLite file, or postgres://USER@HOST/NAME; index.db in the data folder by default
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]

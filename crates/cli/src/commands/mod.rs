@@ -9,6 +9,7 @@ mod lexicon_validate;
 mod live;
 mod login;
 mod manual;
+mod mcp;
 mod members;
 mod moderate;
 mod preview;
@@ -53,6 +54,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Unpublish(args) => block_on(unpublish::run(&args, out)),
         Command::Verify(args) => block_on(verify::run(&args, out)),
         Command::Serve(args) => block_on(serve::run(&args, out)),
+        Command::Mcp(args) => block_on(mcp::run(&args, out)),
         Command::Login(args) => block_on(login::run(&args, out)),
         Command::Logout(args) => block_on(accounts::logout(&args, out)),
         Command::Accounts(args) => block_on(accounts::list(&args, out)),

@@ -35,13 +35,13 @@ struct Feeds {
 
 type Asked = Result<Query<HashMap<String, String>>, QueryRejection>;
 
-/// Answers `/feed.atom`, `/@HANDLE/feed.atom`, `/collective/WHO/feed.atom` and `/search.atom`. `base` is where the site is
+/// Answers `/feed.atom`, `/@HANDLE/feed.atom`, `/@HANDLE/members/feed.atom` and `/search.atom`. `base` is where the site is
 /// reached, e.g. `https://record.example`; where it is not known, what the request calls it. `name` is what the site is called.
 pub fn router(xrpc: Xrpc, base: Option<String>, name: &str) -> Router {
     Router::new()
         .route("/feed.atom", get(all))
         .route("/{owner}/feed.atom", get(author))
-        .route("/collective/{who}/feed.atom", get(collective))
+        .route("/{owner}/members/feed.atom", get(collective))
         .route("/search.atom", get(search))
         .with_state(Feeds { xrpc, base, name: name.to_owned() })
 }
@@ -87,7 +87,7 @@ async fn collective(
     match (found, who) {
         (Ok(Some(did)), Some(who)) => {
             let (title, page) =
-                (format!("{}: conversations of the members of {who}", feeds.name), format!("/collective/{who}"));
+                (format!("{}: conversations of the members of {who}", feeds.name), format!("/@{who}/members"));
             feeds
                 .list(&headers, Recent::MembersOf(did), title, (&format!("{page}/feed.atom"), &page), cursor(&asked))
                 .await

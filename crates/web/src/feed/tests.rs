@@ -27,6 +27,7 @@ fn head(title: Option<&str>, handle: Option<&str>) -> ConversationHead {
         published_us: 1_767_225_700_000_000,
         turns: 5,
         withheld: 2,
+        hidden: 0,
         steps: 3,
         failed: 1,
         models: vec!["anthropic/claude-opus-4-5".into(), "openai/gpt-5".into()],
@@ -77,7 +78,7 @@ async fn there_are_feeds_of_all_of_an_author_of_a_collective_and_of_a_search() {
         ("/feed.atom", 3),
         ("/@potter.example/feed.atom", 2),
         ("/@did:plc:ewvi7nxzyoun6zhxrhs64oiz/feed.atom", 2),
-        ("/collective/potter.example/feed.atom", 0),
+        ("/@potter.example/members/feed.atom", 0),
         ("/search.atom?q=cooled%20fast", 1),
         ("/search.atom?withheld=true", 2),
     ] {

@@ -88,6 +88,16 @@ pub(crate) fn guarded(pages: Router, site: &Site) -> Router {
         .merge(health)
 }
 
+/// Puts what stands beside the pages behind the same limits, counted apart. Nothing of it is kept.
+pub fn limited(doors: Router, limits: &Limits) -> Router {
+    let answer = limits.answer;
+    doors
+        .layer(CompressionLayer::new())
+        .layer(from_fn(move |request, next| in_time(answer, request, next)))
+        .layer(RequestBodyLimitLayer::new(limits.body_bytes))
+        .layer(from_fn_with_state(Arc::new(Rates::new(limits)), limit::count))
+}
+
 /// Whether the index answers.
 async fn ready(State(index): State<Option<Arc<dyn Index>>>) -> Response {
     let asked = async {

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use axum::http::StatusCode;
+use onrecord_index::Hidden;
 use onrecord_lexicon::{SyntaxError, UnknownEndpoint};
 
 /// Why a query has no answer: `{"error": …, "message": …}` with a status.
@@ -72,6 +73,14 @@ impl XrpcError {
         )
     }
 
+    pub(super) fn conversation_hidden(why: &Hidden) -> Self {
+        Self::new(hidden_status(why), "ConversationHidden", "this host does not show this conversation")
+    }
+
+    pub(super) fn turn_hidden(why: &Hidden) -> Self {
+        Self::new(hidden_status(why), "TurnHidden", "this host does not show this record")
+    }
+
     pub(super) fn encrypted() -> Self {
         Self::new(
             StatusCode::FORBIDDEN,
@@ -104,6 +113,14 @@ impl XrpcError {
             "InternalServerError",
             "something went wrong on this side; try again in a moment",
         )
+    }
+}
+
+/// As the pages answer: what is for people who are signed in is not gone.
+fn hidden_status(why: &Hidden) -> StatusCode {
+    match why {
+        Hidden::Host | Hidden::Labeler { .. } => StatusCode::GONE,
+        Hidden::SignedInOnly => StatusCode::FORBIDDEN,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `dev.onrecord.getConversation`
 
-use onrecord_index::{Address, ConversationHead, Cursor, Kept};
+use onrecord_index::{Address, ConversationHead, Cursor, Kept, Shown};
 use onrecord_lexicon::{AtUri, Cid};
 use onrecord_record::{
     Family, Published,
@@ -48,6 +48,7 @@ impl Xrpc {
         let found = match self.index.conversation(&address, after.as_ref(), params.limit).await? {
             Kept::Here(found) => found,
             Kept::Gone => return Err(XrpcError::conversation_gone()),
+            Kept::Hidden(why) => return Err(XrpcError::conversation_hidden(&why)),
             Kept::Unknown => return Err(self.why_unknown(&address).await?),
         };
         let record = value(&found.record)?;
@@ -58,8 +59,8 @@ impl Xrpc {
             let cursor = (end < published.messages.len()).then(|| format!("n~{end}"));
             (published, start, cursor)
         } else {
-            let turns =
-                found.turns.items.iter().map(|turn| Ok((turn.address.rkey.clone(), turn.cid.clone(), value(turn)?)));
+            let turns = found.turns.items.iter().filter_map(Shown::turn);
+            let turns = turns.map(|turn| Ok((turn.address.rkey.clone(), turn.cid.clone(), value(turn)?)));
             let turns = turns.collect::<Result<Vec<_>, XrpcError>>()?;
             let session = (address.rkey.clone(), found.record.cid.clone(), &record);
             let (published, _) = aligned::published(&address.did, found.head.author.handle.clone(), session, turns)
@@ -69,11 +70,23 @@ impl Xrpc {
         let view = ConversationView::new(&published, Standing::Repository);
         let uri = |rkey: &str| (!is_one_record).then(|| format!("at://{}/{MESSAGE}/{rkey}", address.did));
         let limit = usize::try_from(params.limit).unwrap_or(usize::MAX);
+        let mut turns: Vec<Turn> =
+            view.turns.iter().skip(start).take(limit).map(|turn| Turn::new(turn, uri(turn.rkey))).collect();
+        // What is hidden stands in its place.
+        for hidden in found.turns.items.iter().filter_map(|shown| match shown {
+            Shown::Hidden(hidden) => Some(hidden),
+            Shown::Turn(_) => None,
+        }) {
+            turns.push(hidden.into());
+        }
+        if !is_one_record {
+            turns.sort_by(|one, other| one.uri().cmp(&other.uri()));
+        }
         Ok(Output {
             cid: found.record.cid,
             description: view.description.map(str::to_owned),
             discussion: view.discussion.map(str::to_owned),
-            turns: view.turns.iter().skip(start).take(limit).map(|turn| Turn::new(turn, uri(turn.rkey))).collect(),
+            turns,
             conversation: found.head.into(),
             cursor,
         })
@@ -88,6 +101,7 @@ impl Xrpc {
         match self.index.conversation(&address, None, 1).await? {
             Kept::Here(found) => Ok(found.head),
             Kept::Gone => Err(XrpcError::conversation_gone()),
+            Kept::Hidden(why) => Err(XrpcError::conversation_hidden(&why)),
             Kept::Unknown => Err(self.why_unknown(&address).await?),
         }
     }

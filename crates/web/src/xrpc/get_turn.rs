@@ -36,6 +36,7 @@ impl Xrpc {
         let record = match self.index.record(&address).await? {
             Kept::Here(record) => record,
             Kept::Gone => return Err(XrpcError::turn_gone()),
+            Kept::Hidden(why) => return Err(XrpcError::turn_hidden(&why)),
             Kept::Unknown => return Err(XrpcError::no_turn()),
         };
         let conversation = self.conversation_of(&record).await?;
@@ -66,6 +67,7 @@ impl Xrpc {
         match self.index.conversation(at, None, 1).await? {
             Kept::Here(conversation) => Ok(Some(conversation)),
             Kept::Gone => Err(XrpcError::turn_gone()),
+            Kept::Hidden(why) => Err(XrpcError::turn_hidden(&why)),
             Kept::Unknown => Ok(None),
         }
     }

@@ -70,6 +70,11 @@ impl Xrpc {
         nsid: &str,
         params: impl IntoIterator<Item = (&'q str, &'q str)>,
     ) -> Result<String, XrpcError> {
+        let params: Vec<(&str, &str)> = params.into_iter().collect();
+        // Nothing that is kept has a zero in it, and not every store can be asked for one.
+        if params.iter().any(|(_, value)| value.contains('\0')) {
+            return Err(XrpcError::invalid("a parameter holds U+0000".into()));
+        }
         let params = match Catalog::bundled().read_params(nsid, params) {
             Ok(params) if METHODS.contains(&nsid) => Value::Object(params),
             Ok(_) => return Err(XrpcError::unknown_method(nsid)),

@@ -1,7 +1,7 @@
 //! The definitions of `dev.onrecord.defs`, from what the index answers and from the views that pages are made of.
 
 use jiff::Timestamp;
-use onrecord_index::{Author, ConversationHead, Hit, Snippet};
+use onrecord_index::{Author, ConversationHead, HiddenTurn, Hit, Snippet};
 use onrecord_lexicon::Datetime;
 use serde::Serialize;
 
@@ -21,6 +21,8 @@ pub(super) struct Head {
     published_at: Datetime,
     turns: u64,
     withheld: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden: Option<u64>,
     steps: u64,
     failed: u64,
     models: Vec<String>,
@@ -37,6 +39,7 @@ impl From<ConversationHead> for Head {
             published_at: datetime(head.published_us / 1000),
             turns: head.turns,
             withheld: head.withheld,
+            hidden: Some(head.hidden).filter(|hidden| *hidden > 0),
             steps: head.steps,
             failed: head.failed,
             models: head.models,
@@ -55,6 +58,8 @@ pub(super) struct Turn {
     role: String,
     created_at: String,
     withheld: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hidden: bool,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Model>,
@@ -66,6 +71,11 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    /// Its at-uri, which within a conversation orders turns as they are read.
+    pub(super) fn uri(&self) -> Option<&str> {
+        self.uri.as_deref()
+    }
+
     /// `turn`, whose record has the address `uri` if it has one of its own.
     pub(super) fn new(turn: &TurnView<'_>, uri: Option<String>) -> Self {
         Self {
@@ -74,11 +84,30 @@ impl Turn {
             role: turn.role.to_owned(),
             created_at: turn.created_at.to_owned(),
             withheld: turn.withheld,
+            hidden: false,
             text: turn.text.to_owned(),
             model: turn.model.as_ref().map(Model::from),
             steps: turn.steps.iter().map(Step::from).collect(),
             refs: turn.refs.iter().map(Ref::from).collect(),
             mentions: turn.mentions.iter().map(|MentionView { did }| (*did).to_owned()).collect(),
+        }
+    }
+}
+
+impl From<&HiddenTurn> for Turn {
+    fn from(turn: &HiddenTurn) -> Self {
+        Self {
+            uri: Some(turn.address.uri()),
+            cid: None,
+            role: turn.role.unwrap_or("turn").to_owned(),
+            created_at: datetime(turn.at_ms).to_string(),
+            withheld: false,
+            hidden: true,
+            text: String::new(),
+            model: None,
+            steps: Vec::new(),
+            refs: Vec::new(),
+            mentions: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `onrecord serve`: the reading pages of what is on record from this machine, and of what the index has.
 
+mod doors;
 mod follow;
 mod own;
 
@@ -9,7 +10,7 @@ use std::{
 };
 
 use onrecord_index::Index;
-use onrecord_web::{Site, router};
+use onrecord_web::{Site, limited, router};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -54,13 +55,17 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         });
     }
     let limits = args.public.limits();
-    let app = router(Site {
+    let host = args.public.host(public);
+    let doors = index.as_ref().map(|index| doors::router(own.as_ref(), index, &host));
+    let doors = limited(doors.unwrap_or_default(), &limits);
+    let pages = router(Site {
         loopback_only: own.is_some() && address.ip().is_loopback(),
         own,
         index,
-        host: args.public.host(public),
+        host,
         limits: limits.clone(),
     });
+    let app = pages.merge(doors);
     let failed = async {
         match &mut following {
             Some(following) => following.failed().await,
