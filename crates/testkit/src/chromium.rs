@@ -43,6 +43,10 @@ pub struct Chromium {
     messages: Receiver<Value>,
     session: Value,
     last_id: u64,
+    /// Addresses that were asked for.
+    asked_for: Vec<String>,
+    /// What the browser complained of: refused by a policy, not found, thrown.
+    complaints: Vec<String>,
     // Goes after the process has ended.
     _profile: TempDir,
 }
@@ -79,11 +83,22 @@ impl Chromium {
             .expect("a shell");
         let requests = process.stdin.take().expect("a piped standard input");
         let messages = read_messages(process.stdout.take().expect("a piped standard output"));
-        let mut browser = Self { process, requests, messages, session: Value::Null, last_id: 0, _profile: profile };
+        let mut browser = Self {
+            process,
+            requests,
+            messages,
+            session: Value::Null,
+            last_id: 0,
+            asked_for: Vec::new(),
+            complaints: Vec::new(),
+            _profile: profile,
+        };
         let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let target = json!({ "targetId": target["targetId"], "flatten": true });
         browser.session = browser.call("Target.attachToTarget", &target)["sessionId"].clone();
-        browser.call("Page.enable", &json!({}));
+        for domain in ["Page", "Network", "Log", "Runtime"] {
+            browser.call(&format!("{domain}.enable"), &json!({}));
+        }
         browser.set_view(view);
         browser
     }
@@ -162,9 +177,52 @@ impl Chromium {
 
     /// Takes a picture of the whole page, as a PNG file at `path`.
     pub fn screenshot(&mut self, path: &Path) {
-        let picture = self.call("Page.captureScreenshot", &json!({ "format": "png", "captureBeyondViewport": true }));
+        self.screenshot_of(path, None);
+    }
+
+    /// Takes a picture of part of the page: from so many pixels below its top, so many high.
+    pub fn screenshot_of(&mut self, path: &Path, part: Option<(u32, u32)>) {
+        let mut request = json!({ "format": "png", "captureBeyondViewport": true });
+        if let Some((from, height)) = part {
+            let width = self.evaluate("document.documentElement.clientWidth");
+            request["clip"] = json!({ "x": 0, "y": from, "width": width, "height": height, "scale": 1 });
+        }
+        let picture = self.call("Page.captureScreenshot", &request);
         let picture = decode_base64(picture["data"].as_str().expect("a picture"));
         std::fs::write(path, picture).expect("the picture can be written");
+    }
+
+    /// Presses a key that writes one character, as a keyboard does.
+    pub fn press(&mut self, key: char) {
+        let key = key.to_string();
+        for kind in ["keyDown", "keyUp"] {
+            self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "key": key, "text": key }));
+        }
+    }
+
+    /// What was asked for and complained of since the last call: addresses, and sentences of the browser.
+    pub fn happened(&mut self) -> (Vec<String>, Vec<String>) {
+        // What was on its way is read with the next answer.
+        std::thread::sleep(Duration::from_millis(50));
+        self.evaluate("1");
+        (std::mem::take(&mut self.asked_for), std::mem::take(&mut self.complaints))
+    }
+
+    /// Looks at the page as a printer does, or as a screen again.
+    pub fn print_view(&mut self, is_print: bool) {
+        self.call("Emulation.setEmulatedMedia", &json!({ "media": if is_print { "print" } else { "" } }));
+    }
+
+    fn note(&mut self, message: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match message["method"].as_str() {
+            Some("Network.requestWillBeSent") => self.asked_for.push(text(&message["params"]["request"]["url"])),
+            Some("Log.entryAdded") => self.complaints.push(text(&message["params"]["entry"]["text"])),
+            Some("Runtime.exceptionThrown") => {
+                self.complaints.push(message["params"]["exceptionDetails"].to_string());
+            }
+            _ => {}
+        }
     }
 
     fn call(&mut self, method: &str, params: &Value) -> Value {
@@ -195,7 +253,7 @@ impl Chromium {
         loop {
             match self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(message) if wanted(&message) => return message,
-                Ok(_) => {}
+                Ok(message) => self.note(&message),
                 Err(RecvTimeoutError::Timeout) => panic!("Chromium does not answer: {what}"),
                 Err(RecvTimeoutError::Disconnected) => {
                     panic!("These tests need Chromium (Debian's chromium) on the PATH; it ended: {what}")

@@ -40,3 +40,22 @@ pub fn require_pds() {
         String::from_utf8_lossy(&output.stderr),
     );
 }
+
+/// The source of axe, which finds what is not accessible in a page: a script that defines `axe`. Installed on first use.
+///
+/// # Panics
+/// If it cannot be installed.
+#[must_use]
+pub fn axe() -> String {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/axe"));
+    let script = folder.join("node_modules/axe-core/axe.min.js");
+    let lock = File::create(std::env::temp_dir().join("onrecord-testkit-axe.lock")).expect("a lock file");
+    lock.lock().expect("a lock");
+    if !script.exists() {
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder);
+        let output = npm.output().expect("npm, to install axe-core");
+        assert!(output.status.success(), "axe-core: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    std::fs::read_to_string(script).expect("axe-core is installed")
+}

@@ -4,7 +4,10 @@ use std::fmt::{self, Write};
 
 use askama::filters::HtmlSafe;
 
-use crate::bar::{Segment, segments};
+use crate::{
+    bar::{Segment, segments},
+    fold::{Fold, SHOWN},
+};
 
 /// What every link out of foreign text carries.
 const REL: &str = "nofollow ugc noopener";
@@ -161,16 +164,41 @@ pub(crate) struct Plain<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fold = Fold::of(self.0);
         for paragraph in paragraphs(self.0) {
-            f.write_str("<p dir=\"auto\">")?;
-            with_bars_and_links(f, paragraph)?;
-            f.write_str("</p>\n")?;
+            // A paragraph that would be too long in sight is cut after a line.
+            for piece in pieces(paragraph) {
+                fold.between(f)?;
+                fold.count(piece);
+                f.write_str("<p dir=\"auto\">")?;
+                with_bars_and_links(f, piece)?;
+                f.write_str("</p>\n")?;
+            }
         }
-        Ok(())
+        fold.close(f)
     }
 }
 
 impl HtmlSafe for Plain<'_> {}
+
+/// A paragraph in pieces of which none but the last is longer than what is shown of a long turn, unless its lines are.
+fn pieces(paragraph: &str) -> impl Iterator<Item = &str> {
+    let mut rest = paragraph;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut end = rest.len();
+        if rest.len() > SHOWN + SHOWN / 2
+            && let Some(start) = rest.get(..rest.floor_char_boundary(SHOWN))
+        {
+            end = start.rfind('\n').or_else(|| rest.find('\n')).map_or(rest.len(), |at| at + 1);
+        }
+        let (piece, after) = rest.split_at_checked(end)?;
+        rest = after;
+        Some(piece.trim_end_matches('\n'))
+    })
+}
 
 /// The stretches of `text` between blank lines.
 fn paragraphs(text: &str) -> impl Iterator<Item = &str> {

@@ -6,12 +6,15 @@
 
 mod bar;
 pub mod card;
+mod code;
 pub mod embed;
 mod error;
 mod export;
 pub mod feed;
+mod fold;
 mod html;
 mod markdown;
+mod math;
 mod model_name;
 mod moment;
 mod render;
@@ -29,13 +32,13 @@ pub use error::Error;
 pub use export::{ExportedFile, export};
 pub use model_name::model_name;
 pub use render::{
-    CONTENT_SECURITY_POLICY, Place, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json, conversation_markdown,
-    conversation_text, list_html, list_json, style_path,
+    CONTENT_SECURITY_POLICY, Place, SCRIPT, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json,
+    conversation_markdown, conversation_text, list_html, list_json, script_path, style_path,
 };
 pub use search_words::{FILTERS, MAX_QUESTION, Misread, SearchWords};
 pub use serving::{Limits, limited, serve};
 pub use site::{
-    Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Own, OwnEntry, OwnList, Repo,
+    Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Live, Own, OwnEntry, OwnList, Repo,
     ResolveSource, Site, SourceError, VersionSource, path_of, router,
 };
 pub(crate) use site::{path_in, path_of_account};

@@ -10,15 +10,25 @@ use std::{
 };
 
 use askama::filters::HtmlSafe;
-use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TextMergeStream};
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TextMergeStream,
+};
 
-use crate::html::{escape, may_link, open_link, with_bars, with_bars_and_links};
+use crate::{
+    code::{highlighted, language_name},
+    fold::{Fold, LINES_OPEN},
+    html::{escape, may_link, open_link, with_bars, with_bars_and_links},
+    math,
+};
 
 /// Quotes, lists and emphasis nested deeper than this are written flat: nobody reads them, and browsers choke on them.
 const MAX_DEPTH: usize = 24;
 
 /// How many characters of an address that is no link are shown; the Markdown form has all of it.
 const SHOWN_ADDRESS: usize = 120;
+
+/// How many formulas of a text are laid out; the others are shown as their source.
+const FORMULAS: usize = 300;
 
 /// Markdown as HTML.
 pub(crate) struct Prose<'a> {
@@ -31,7 +41,8 @@ pub(crate) struct Prose<'a> {
 impl fmt::Display for Prose<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.fence.map_or(Cow::Borrowed(self.text), |fence| Cow::Owned(format!("{fence}\n{}", self.text)));
-        let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+        let options =
+            Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
         let mut writer = Writer {
             w: f,
             open: Vec::new(),
@@ -41,13 +52,15 @@ impl fmt::Display for Prose<'_> {
             columns: Vec::new(),
             column: 0,
             words: false,
-            code: false,
+            code: None,
             heading_level: 2,
+            formulas: 0,
+            fold: Fold::of(&text),
         };
         for event in TextMergeStream::new(Parser::new_ext(&text, options)) {
             writer.event(event)?;
         }
-        Ok(())
+        writer.fold.close(&mut writer.w)
     }
 }
 
@@ -76,13 +89,25 @@ struct Writer<'a, W> {
     column: usize,
     /// Whether anything was written since the last link was opened.
     words: bool,
-    code: bool,
+    /// The block of code that is open: what it is said to be, and its text so far.
+    code: Option<(CowStr<'a>, String)>,
     /// Of the last heading, from 1; the speaker's name is on level 2.
     heading_level: u8,
+    /// How many were laid out.
+    formulas: usize,
+    fold: Fold,
 }
 
 impl<'a, W: Write> Writer<'a, W> {
     fn event(&mut self, event: Event<'a>) -> fmt::Result {
+        // Between two blocks a long text may be folded.
+        if self.open.is_empty() && matches!(event, Event::Start(_) | Event::Rule) {
+            self.fold.between(&mut self.w)?;
+        }
+        match &event {
+            Event::Text(text) | Event::Code(text) | Event::Html(text) => self.fold.count(text),
+            _ => {}
+        }
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(_) => match self.open.pop() {
@@ -91,7 +116,10 @@ impl<'a, W: Write> Writer<'a, W> {
             },
             Event::Text(text) => {
                 self.words = true;
-                if self.code || self.anchors > 0 {
+                if let Some((_, code)) = &mut self.code {
+                    code.push_str(&text);
+                    Ok(())
+                } else if self.anchors > 0 {
                     with_bars(&mut self.w, &text)
                 } else {
                     with_bars_and_links(&mut self.w, &text)
@@ -103,12 +131,10 @@ impl<'a, W: Write> Writer<'a, W> {
                 with_bars(&mut self.w, &text)?;
                 self.w.write_str("</code>")
             }
-            // With mathematics and footnotes off the last two do not come; if they ever do, they are text.
-            Event::Html(text)
-            | Event::InlineHtml(text)
-            | Event::InlineMath(text)
-            | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => {
+            Event::InlineMath(text) => self.formula(&text, false),
+            Event::DisplayMath(text) => self.formula(&text, true),
+            // With footnotes off the last does not come; if it ever does, it is text.
+            Event::Html(text) | Event::InlineHtml(text) | Event::FootnoteReference(text) => {
                 self.words = true;
                 with_bars(&mut self.w, &text)
             }
@@ -127,9 +153,10 @@ impl<'a, W: Write> Writer<'a, W> {
         match tag {
             Tag::Paragraph => self.block("p", "</p>\n"),
             Tag::Heading { level, .. } => self.heading(level),
-            Tag::CodeBlock(_) => {
-                self.code = true;
-                self.fixed("<pre tabindex=\"0\" dir=\"ltr\"><code>", "</code></pre>\n")
+            Tag::CodeBlock(kind) => {
+                let info = if let CodeBlockKind::Fenced(info) = kind { info } else { CowStr::Borrowed("") };
+                self.code = Some((info, String::new()));
+                self.fixed("", "")
             }
             Tag::HtmlBlock => self.block("p class=\"raw\"", "</p>\n"),
             Tag::BlockQuote(_) => self.container("blockquote", None, "</blockquote>\n"),
@@ -261,10 +288,36 @@ impl<'a, W: Write> Writer<'a, W> {
         self.w.write_str("Image: ")
     }
 
+    fn formula(&mut self, source: &str, is_block: bool) -> fmt::Result {
+        self.words = true;
+        self.formulas += 1;
+        // A link holds text alone, and one cannot count on a formula to be short.
+        if self.formulas > FORMULAS || self.anchors > 0 {
+            return with_bars(&mut self.w, source);
+        }
+        math::write(&mut self.w, source, is_block)
+    }
+
+    /// A block of code; a long one is folded to a line that says how long it is.
+    fn code_block(&mut self, info: &str, text: &str) -> fmt::Result {
+        let lines = text.lines().count();
+        let is_long = lines > LINES_OPEN;
+        if is_long {
+            let name = language_name(info).unwrap_or("Text");
+            write!(self.w, "<details class=\"rest\"><summary>{name}, {lines} lines</summary>")?;
+        }
+        self.w.write_str("<pre tabindex=\"0\" dir=\"ltr\"><code>")?;
+        highlighted(&mut self.w, info, text)?;
+        self.w.write_str("</code></pre>\n")?;
+        self.w.write_str(if is_long { "</details>\n" } else { "" })
+    }
+
     fn end(&mut self, end: End<'a>) -> fmt::Result {
         match end {
             End::Fixed(text) => {
-                self.code = false;
+                if let Some((info, code)) = self.code.take() {
+                    self.code_block(&info, &code)?;
+                }
                 self.w.write_str(text)
             }
             End::Nested(text) => {

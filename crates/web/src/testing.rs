@@ -5,7 +5,31 @@
 /// Fails unless every tag in `html` is one we write, with attributes we write, and every address has a scheme that may
 /// be linked.
 pub(crate) fn assert_safe(html: &str) {
-    const TAGS: [&str; 33] = [
+    const TAGS: [&str; 57] = [
+        "math",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "ms",
+        "mtext",
+        "mspace",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "msub",
+        "msup",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mpadded",
+        "mphantom",
+        "mstyle",
+        "button",
         "p",
         "h3",
         "h4",
@@ -40,7 +64,37 @@ pub(crate) fn assert_safe(html: &str) {
         "h2",
         "nav",
     ];
-    const ATTRIBUTES: [&str; 9] = ["dir", "class", "tabindex", "href", "rel", "title", "role", "aria-label", "start"];
+    const ATTRIBUTES: [&str; 29] = [
+        "display",
+        "displaystyle",
+        "scriptlevel",
+        "mathvariant",
+        "stretchy",
+        "symmetric",
+        "fence",
+        "separator",
+        "form",
+        "accent",
+        "accentunder",
+        "lspace",
+        "rspace",
+        "width",
+        "height",
+        "depth",
+        "linethickness",
+        "minsize",
+        "maxsize",
+        "largeop",
+        "dir",
+        "class",
+        "tabindex",
+        "href",
+        "rel",
+        "title",
+        "role",
+        "aria-label",
+        "start",
+    ];
     let mut rest = html;
     while let Some(at) = rest.find(['<', '>']) {
         assert!(rest[at..].starts_with('<'), "a foreign > in {html}");

@@ -42,6 +42,7 @@ impl Public {
             site_name: self.site_name.clone(),
             is_indexed: self.search_engines,
             report_to: self.report_to.as_ref().map(Url::to_string),
+            is_live: false,
         }
     }
 

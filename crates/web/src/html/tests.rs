@@ -111,3 +111,17 @@ proptest! {
         crate::testing::assert_safe(&plain(&text));
     }
 }
+
+#[test]
+fn a_long_plain_text_folds_after_a_line() {
+    let log = "05:00 row 1: 7 fields\n".repeat(400);
+    let out = Plain(&log).to_string();
+    assert_eq!(out.matches("<details class=\"rest\">").count(), 1, "{out}");
+    assert!(
+        out.split("<details").next().unwrap().ends_with("7 fields</p>\n") && out.ends_with("</details>\n"),
+        "{out}"
+    );
+    assert_eq!(out.matches("row 1").count(), 400);
+    let line = Plain(&"x".repeat(20_000)).to_string();
+    assert!(!line.contains("<details"), "one line is not cut");
+}

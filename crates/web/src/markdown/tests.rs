@@ -18,6 +18,26 @@ fn raw_html_is_shown_as_text() {
 }
 
 #[test]
+fn a_long_text_folds_between_blocks_and_says_how_long_it_is() {
+    let out = html(&"Words and words.\n\n".repeat(600));
+    assert_eq!(out.matches("<details class=\"rest\"><summary>The rest of this turn, about 7,").count(), 1, "{out}");
+    assert!(out.ends_with("</p>\n</details>\n"));
+    assert!(!html(&"Words and words.\n\n".repeat(300)).contains("<details"));
+    // What cannot be cut stays whole.
+    assert!(!html(&"- a\n".repeat(4_000)).contains("<details"));
+    let code = html(&format!("```rust\n{}```", "let a = 1;\n".repeat(61)));
+    assert!(code.starts_with("<details class=\"rest\"><summary>Rust, 61 lines</summary><pre"), "{code}");
+    assert!(!html(&format!("```rust\n{}```", "let a = 1;\n".repeat(60))).contains("<details"));
+}
+
+#[test]
+fn formulas_are_laid_out_and_prices_are_not() {
+    assert!(html("with $x^2$ and\n\n$$\\frac{a}{b}$$").matches("<math").count() == 2);
+    assert_eq!(html("from $5 to $10, in $HOME/$USER"), "<p dir=\"auto\">from $5 to $10, in $HOME/$USER</p>\n");
+    assert!(!html("[$x^2$](https://a.example)").contains("<math"), "a link holds text");
+}
+
+#[test]
 fn headings_stand_below_those_of_the_page() {
     let out = html("# a\n## b\n### c\n#### d\n##### e\n###### f");
     for tag in [

@@ -19,6 +19,8 @@ const STEPS_OPEN: usize = 5;
 pub(crate) const WHOLE_TURNS: usize = 5_000;
 /// How many stay in sight when they fold.
 const STEPS_ABOVE_FOLD: usize = 4;
+/// How many of the later ones that failed stay in sight too.
+const FAILURES_OPEN: usize = 8;
 
 #[derive(Template)]
 #[template(path = "conversation.html")]
@@ -30,6 +32,8 @@ struct ConversationPage<'a> {
     outline: Vec<OutlineItem<'a>>,
     /// When it was, from its first to its last turn.
     when: String,
+    /// When it ended, for who tells time otherwise.
+    until: &'a str,
     pager: Option<Pager>,
 }
 
@@ -99,6 +103,7 @@ pub fn conversation_html(
             })
             .collect(),
         when: span(&start, &view.last_turn_at.map_or(start, Moment::read)),
+        until: view.last_turn_at.unwrap_or(view.created_at),
         pager,
     };
     // A page is its text and about as much again in markup.
@@ -225,13 +230,23 @@ impl<'a> TurnView<'a> {
         }
     }
 
-    /// The steps in sight.
-    pub(super) fn steps_shown(&self) -> &[StepView<'a>] {
-        if self.steps.len() > STEPS_OPEN { self.steps.get(..STEPS_ABOVE_FOLD).unwrap_or_default() } else { &self.steps }
+    /// The steps in sight: the first ones, and what failed later.
+    pub(super) fn steps_shown(&self) -> Vec<&StepView<'a>> {
+        self.steps_where(true)
     }
 
-    pub(super) fn steps_folded(&self) -> &[StepView<'a>] {
-        self.steps.get(self.steps_shown().len()..).unwrap_or_default()
+    pub(super) fn steps_folded(&self) -> Vec<&StepView<'a>> {
+        self.steps_where(false)
+    }
+
+    fn steps_where(&self, shown: bool) -> Vec<&StepView<'a>> {
+        let mut failures = 0;
+        let is_shown = |(index, step): &(usize, &StepView<'a>)| {
+            let late = *index >= STEPS_ABOVE_FOLD && self.steps.len() > STEPS_OPEN;
+            failures += usize::from(late && step.failed);
+            (!late || (step.failed && failures <= FAILURES_OPEN)) == shown
+        };
+        self.steps.iter().enumerate().filter(is_shown).map(|(_, step)| step).collect()
     }
 
     pub(super) fn failed_in_fold(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What every page has around it.
 
-use super::Place;
+use super::{Place, script_path};
 use crate::Host;
 
 /// The frame of a page.
@@ -8,6 +8,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) home: Option<&'static str>,
     /// The stylesheet's address; `None` where it stands in the page.
     pub(crate) style: Option<String>,
+    /// The script's address, on a site.
+    pub(crate) script: Option<String>,
     /// For files, which no server sends with headers.
     pub(crate) policy: Option<&'static str>,
     /// The site it is on, if it is on one.
@@ -21,7 +23,8 @@ impl<'a> Frame<'a> {
             Place::Folder { .. } => (Some(FOLDER_POLICY), None),
             Place::Alone => (Some(ALONE_POLICY), None),
         };
-        Self { home: place.home(), style: place.style(), policy, host }
+        let script = host.map(|_| script_path());
+        Self { home: place.home(), style: place.style(), script, policy, host }
     }
 
     /// A page of a site.
@@ -32,6 +35,11 @@ impl<'a> Frame<'a> {
     /// Whether search engines may list the page.
     pub(crate) fn is_listed(&self) -> bool {
         self.host.is_some_and(|host| host.is_indexed)
+    }
+
+    /// Where a reader can say that something should not be here.
+    pub(crate) fn report(&self) -> Option<&'a str> {
+        self.host.and_then(|host| host.report_to.as_deref())
     }
 
     /// What the site is called.

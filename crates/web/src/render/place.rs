@@ -68,6 +68,27 @@ impl Place<'_> {
         }
     }
 
+    /// Where a reader sees what became of the `index`-th reference of a turn, where that can be looked up.
+    pub(crate) fn reference(&self, rkey: &str, index: &usize) -> Option<String> {
+        match self {
+            Self::Site { path, host } if host.is_live => Some(format!("{path}/{rkey}/about/{index}")),
+            _ => None,
+        }
+    }
+
+    /// Where a reader has the signature checked, where that can be done.
+    pub(crate) fn verification(&self) -> Option<String> {
+        match self {
+            Self::Site { path, host } if host.is_live => Some(format!("{path}/verify")),
+            _ => None,
+        }
+    }
+
+    /// The path of the conversation on a site, else nothing.
+    pub(crate) fn path(&self) -> &str {
+        if let Self::Site { path, .. } = self { path } else { "" }
+    }
+
     /// All of the conversation on one page, where there is such a page.
     pub(crate) fn whole(&self) -> Option<String> {
         match self {

@@ -89,6 +89,11 @@ impl<'a> TurnPage<'a> {
         Some(Self { view, position: before + first + 1, previous, next, path })
     }
 
+    /// The path of the conversation.
+    fn path(&self) -> &str {
+        self.path
+    }
+
     /// Where it stands in the conversation.
     fn in_conversation(&self, host: &Host) -> String {
         let rkey = self.view.turns.first().map_or("", |turn| turn.rkey);
@@ -103,6 +108,7 @@ struct Page<'a> {
     frame: Frame<'a>,
     page: &'a TurnPage<'a>,
     view: &'a ConversationView<'a>,
+    place: Place<'a>,
     conversation: String,
 }
 
@@ -129,8 +135,9 @@ impl Page<'_> {
 
 impl Rendered for TurnPage<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
+        let place = Place::Site { path: self.path, host };
         let conversation = self.in_conversation(host);
-        Ok(Page { frame: Frame::of_site(host), page: self, view: &self.view, conversation }.render()?)
+        Ok(Page { frame: Frame::of_site(host), page: self, view: &self.view, place, conversation }.render()?)
     }
 
     fn markdown(&self) -> Result<String, Error> {

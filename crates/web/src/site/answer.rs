@@ -14,8 +14,8 @@ use onrecord_index::Hidden;
 
 use super::{Host, Site};
 use crate::{
-    CONTENT_SECURITY_POLICY, Error, STYLE,
-    render::{Notice, Rendered},
+    CONTENT_SECURITY_POLICY, Error, SCRIPT, STYLE,
+    render::{CIPHER, Notice, OPEN, Rendered},
 };
 
 /// What stands after the `?`.
@@ -239,6 +239,27 @@ fn stylesheet(cache: &'static str) -> Response {
 /// Under the name of its content, which never changes.
 pub(super) async fn style_for_ever() -> Response {
     stylesheet("public, max-age=31536000, immutable")
+}
+
+/// The script, under the name of its content.
+pub(super) async fn script() -> Response {
+    asset("text/javascript; charset=utf-8", SCRIPT)
+}
+
+/// What opens an encrypted conversation.
+pub(super) async fn open() -> Response {
+    asset("text/javascript; charset=utf-8", OPEN)
+}
+
+/// The cipher it uses.
+pub(super) async fn cipher() -> Response {
+    asset("text/javascript; charset=utf-8", CIPHER)
+}
+
+/// A file of which the name changes with its content.
+pub(super) fn asset(kind: &'static str, content: &'static str) -> Response {
+    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "public, max-age=31536000, immutable")];
+    (headers, content).into_response()
 }
 
 /// Under its plain name.

@@ -16,7 +16,8 @@ use super::{
     reader::{Loaded, Read, Wanted, read, repo_of},
 };
 use crate::{
-    Place, conversation_html, conversation_json, conversation_markdown, conversation_text, path_in, serving::Depends,
+    Place, conversation_html, conversation_json, conversation_markdown, conversation_text, path_in, render::SealedPage,
+    serving::Depends,
 };
 
 /// `/at/{did or handle}/{collection}/{rkey}`, as in an at-uri.
@@ -106,7 +107,11 @@ pub(super) fn kept_with(depends: Option<Depends>, mut response: Response) -> Res
 /// Why there is no page, where there is none.
 pub(super) fn no_page(host: &Host, format: Format, found: &Read) -> Response {
     match found {
-        Read::Encrypted => encrypted(host, format),
+        Read::Encrypted(Some(sealed)) => {
+            let page = SealedPage { uri: &sealed.uri, sealed: &sealed.text };
+            format.page(host, &page)
+        }
+        Read::Encrypted(None) => encrypted(host, format),
         Read::Gone => gone(host, format),
         Read::Hidden(why) => hidden(host, format, "conversation", why),
         Read::NoSuchPage => no_such_page_of(host, format),

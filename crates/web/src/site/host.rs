@@ -12,13 +12,15 @@ pub struct Host {
     pub is_indexed: bool,
     /// Where a reader can say that something should not be here: a `mailto:` or `https:` address.
     pub report_to: Option<String>,
+    /// Whether it looks up, when a reader asks, what stands elsewhere. The router sets it.
+    pub is_live: bool,
 }
 
 impl Host {
     /// A site of which nothing is known.
     #[must_use]
     pub const fn new() -> Self {
-        Self { base_url: None, site_name: None, is_indexed: false, report_to: None }
+        Self { base_url: None, site_name: None, is_indexed: false, report_to: None, is_live: false }
     }
 
     /// What the site is called.

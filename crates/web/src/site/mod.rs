@@ -9,6 +9,7 @@ mod finds;
 mod home;
 mod host;
 mod listing;
+mod live;
 mod names;
 mod own;
 mod reader;
@@ -27,6 +28,7 @@ use onrecord_record::{Family, Published};
 use crate::Limits;
 
 pub use host::Host;
+pub use live::Live;
 pub use own::{FindSource, KnowSource, Known, ListSource, Own, OwnEntry, OwnList, ResolveSource, VersionSource};
 pub use routes::router;
 
@@ -45,6 +47,9 @@ pub struct Site {
     pub index: Option<Arc<dyn Index>>,
     /// What the site says of itself.
     pub host: Host,
+    /// What it looks up with, when a reader asks what became of a record, or whether the author signed; nothing is looked up
+    /// without.
+    pub live: Option<Live>,
     /// Whether only requests for a loopback name are answered. Set it where the site listens on loopback and shows
     /// what is not public: otherwise any web page could read it by giving its own name a loopback address.
     pub loopback_only: bool,

@@ -46,8 +46,8 @@ pub(super) enum Read {
     Here(Box<Loaded>),
     /// A message record, which is shown in its conversation.
     TurnOf(Place),
-    /// It is here, and only its link opens it.
-    Encrypted,
+    /// It is here, and only its link opens it: what is encrypted, where that is at hand.
+    Encrypted(Option<Sealed>),
     /// It was here and is no more.
     Gone,
     /// It is here and this site does not show it.
@@ -60,6 +60,15 @@ pub(super) enum Read {
     TooLong,
     /// Nothing.
     Unknown,
+}
+
+/// What only a link opens.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    /// Where it stands.
+    pub(super) uri: String,
+    /// What is encrypted, in base64.
+    pub(super) text: String,
 }
 
 /// A conversation as far as it was read.
@@ -160,28 +169,30 @@ pub(super) async fn did_of(site: &Site, repo: &Repo) -> Result<Option<Did>, Sour
 
 /// Reads what is at `address`.
 pub(super) async fn read(site: &Site, address: &Address, wanted: &Wanted) -> Result<Read, SourceError> {
+    let mut sealed_here = false;
     if let Some(own) = &site.own {
         let asked = address.clone();
         match own.ask(move |own| (own.find)(&asked)).await? {
             Found::Conversation(published) => return Ok(Read::Here(Box::new(Loaded::own(*published)))),
-            Found::Encrypted => return Ok(Read::Encrypted),
+            Found::Encrypted => sealed_here = true,
             Found::Gone => return Ok(Read::Gone),
             Found::Unknown => {}
         }
     }
-    let Some(index) = site.index.as_deref() else { return Ok(Read::Unknown) };
+    let nothing = || if sealed_here { Read::Encrypted(None) } else { Read::Unknown };
+    let Some(index) = site.index.as_deref() else { return Ok(nothing()) };
     let did = match &address.repo {
         Repo::Did(did) => did.clone(),
         Repo::Handle(handle) => match index.resolve(handle).await? {
             Some(did) => did,
-            None => return Ok(Read::Unknown),
+            None => return Ok(nothing()),
         },
     };
     let collections = match &address.collection {
         Some(collection) => vec![collection.clone()],
         None => [SESSION, SNAPSHOT, LEGACY].into_iter().map(Nsid::parse).collect::<Result<_, _>>()?,
     };
-    let mut found = Read::Unknown;
+    let mut found = nothing();
     for collection in collections {
         let place = Place { did: did.clone(), collection, rkey: address.rkey.clone() };
         match at(index, &place, wanted).await? {
@@ -225,9 +236,17 @@ async fn snapshot(index: &dyn Index, place: &Place) -> Result<Read, SourceError>
         Kept::Hidden(why) => return Ok(Read::Hidden(why)),
         Kept::Unknown => {
             return Ok(match index.record(place).await? {
-                Kept::Here(record) if is_encrypted(&value(&record)?) => Read::Encrypted,
+                Kept::Here(record) => {
+                    let value = value(&record)?;
+                    let sealed = value.get("enc_content").and_then(Value::as_str).map(str::to_owned);
+                    if is_encrypted(&value) {
+                        Read::Encrypted(sealed.map(|text| Sealed { uri: place.uri(), text }))
+                    } else {
+                        Read::Unknown
+                    }
+                }
                 Kept::Hidden(why) => Read::Hidden(why),
-                _ => Read::Unknown,
+                Kept::Gone | Kept::Unknown => Read::Unknown,
             });
         }
     };
@@ -238,7 +257,7 @@ async fn snapshot(index: &dyn Index, place: &Place) -> Result<Read, SourceError>
     let published = tiles::published(&place.did, author.handle, Family::Tiles, rkey, cid, &reading)?;
     // What was held back shows where it stood.
     let notes = reading.conversation.warnings.iter().filter(|warning| warning.code != "withheld");
-    let notes = notes.map(|warning| warning.message.clone()).collect();
+    let notes = notes.map(|warning| shared::sentence(&warning.message)).collect();
     Ok(Read::Here(Box::new(Loaded::of_record(published, uri, notes, Vec::new()))))
 }
 

@@ -7,11 +7,17 @@ use axum::{
     routing::{MethodRouter, get},
 };
 
-use super::{Site, about, answer, author, collective, conversation, home, names, search, status, turn};
-use crate::{serving::guarded, style_path};
+use super::{Site, about, answer, author, collective, conversation, home, live, names, search, status, turn};
+use crate::{
+    render::{CIPHER_PATH, open_path},
+    script_path,
+    serving::guarded,
+    style_path,
+};
 
 /// The site as a service.
-pub fn router(site: Site) -> Router {
+pub fn router(mut site: Site) -> Router {
+    site.host.is_live = site.live.is_some();
     let loopback_only = site.loopback_only;
     let site = Arc::new(site);
     let for_headers = Arc::clone(&site);
@@ -38,6 +44,15 @@ pub fn router(site: Site) -> Router {
         .route("/at/{repo}/{collection}/{rkey}/{turn}", get(turn::at))
         .route("/{owner}/{rkey}", get(conversation::short))
         .route("/{owner}/{rkey}/{turn}", get(turn::short))
+        .route("/at/{repo}/{collection}/{rkey}/verify", get(live::verify_at))
+        .route("/at/{repo}/{collection}/{rkey}/verify.json", get(live::verify_at_json))
+        .route("/{owner}/{rkey}/verify", get(live::verify_short))
+        .route("/{owner}/{rkey}/verify.json", get(live::verify_short_json))
+        .route("/at/{repo}/{collection}/{rkey}/{turn}/about/{n}", get(live::about_at))
+        .route("/{owner}/{rkey}/{turn}/about/{n}", get(live::about_short))
+        .route(&script_path(), get(answer::script))
+        .route(&open_path(), get(answer::open))
+        .route(CIPHER_PATH, get(answer::cipher))
         .route("/style.css", get(answer::style))
         .route(&style_path(), get(answer::style_for_ever))
         .fallback(answer::no_such_page)

@@ -63,7 +63,7 @@ pub(super) async fn messages(index: &dyn Index, place: &Place) -> Result<Read, S
     let shut = reading.shut.iter().filter_map(|id| Rkey::parse(id).ok()).collect();
     // A turn that is encrypted says so itself.
     let notes = reading.conversation.warnings.iter().filter(|warning| warning.code != "encrypted");
-    let notes = notes.map(|warning| format!("{}.", warning.message)).collect();
+    let notes = notes.map(|warning| sentence(&warning.message)).collect();
     let family = (Family::ClickAligned, first, &cid);
     let handle = handle_of(index, &place.did).await?;
     let published =
@@ -82,11 +82,18 @@ pub(super) async fn note(index: &dyn Index, place: &Place) -> Result<Read, Sourc
     let uri = place.uri();
     let document = generic::read(place.collection.as_str(), &value(&record)?, None);
     let conversation = document.conversation(&uri);
-    let notes = conversation.warnings.iter().map(|warning| format!("{}.", warning.message)).collect();
+    let notes = conversation.warnings.iter().map(|warning| sentence(&warning.message)).collect();
     let family = (Family::ClickAligned, place.rkey.clone(), &record.cid);
     let handle = handle_of(index, &place.did).await?;
     let published = Published::of_reading(&place.did, handle, family, &conversation, |turn| Rkey::parse(&turn.id))?;
     Ok(Read::Here(Box::new(Loaded::of_record(published, uri, notes, Vec::new()))))
+}
+
+/// A warning as a sentence.
+pub(super) fn sentence(message: &str) -> String {
+    let mut chars = message.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
 }
 
 /// The handle of an account, as far as one of its conversations tells.

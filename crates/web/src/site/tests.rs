@@ -58,7 +58,14 @@ fn site(loopback_only: bool) -> Router {
         resolve: Arc::new(|handle| Ok((handle.as_str() == "dana.example").then(|| Did::parse(DID).unwrap()))),
         version: Arc::new(|| Ok(1)),
     };
-    router(Site { own: Some(own), index: None, host: Host::new(), loopback_only, limits: Limits::default() })
+    router(Site {
+        own: Some(own),
+        index: None,
+        host: Host::new(),
+        live: None,
+        loopback_only,
+        limits: Limits::default(),
+    })
 }
 
 async fn ask(method: Method, path: &str, host: Option<&str>) -> (StatusCode, HeaderMap, String) {
@@ -94,7 +101,7 @@ async fn both_addresses_show_the_conversation_and_keep_to_themselves() {
 async fn every_answer_carries_the_headers() {
     for path in [AT, "/", "/nowhere", &format!("{AT}.json"), "/@dana.example/3gone", "/style.css"] {
         let (status, headers, _) = get(path).await;
-        let policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+        let policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
         assert_eq!(headers["content-security-policy"], policy, "{path}");
         assert_eq!(headers["x-content-type-options"], "nosniff");
         assert_eq!(headers["referrer-policy"], "no-referrer");

@@ -10,7 +10,7 @@ use std::{
 };
 
 use onrecord_index::Index;
-use onrecord_web::{Site, limited, router};
+use onrecord_web::{Live, Site, limited, router};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -63,6 +63,7 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         own,
         index,
         host,
+        live: Some(Live::new(config::client()?)),
         limits: limits.clone(),
     });
     let app = pages.merge(doors);

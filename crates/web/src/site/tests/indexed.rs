@@ -70,6 +70,7 @@ pub(super) fn site(index: &Arc<dyn Index>, own: Option<Own>) -> Router {
         own,
         index: Some(Arc::clone(index)),
         host: Host::new(),
+        live: None,
         loopback_only: false,
         limits: Limits::default(),
     })
