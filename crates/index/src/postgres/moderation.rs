@@ -97,7 +97,7 @@ macro_rules! why {
             $did,
             " AND h.place IN (",
             $places,
-            ") ORDER BY h.source, h.value LIMIT 1) END"
+            ") ORDER BY h.source <> '', h.value = '!no-unauthenticated', h.source, h.value LIMIT 1) END"
         )
     };
 }
@@ -108,7 +108,7 @@ pub(super) const CONVERSATION_SHOWN: &str = shown!("c.did", "'', c.place");
 pub(super) const RECORD_SHOWN: &str = shown!("r.did", "'', r.collection || '/' || r.rkey, r.conversation");
 /// That a turn `r` of a shown conversation is not.
 pub(super) const TURN_SHOWN: &str = shown!("r.did", "r.collection || '/' || r.rkey");
-/// Why the conversation is hidden, if it is, as [`Hidden::of_column`] reads it.
+/// Why the conversation is hidden, if it is, as [`Hidden::of_column`] reads it: of several reasons the host's, then a labeler's.
 pub(super) const WHY_CONVERSATION: &str = why!("c.did", "'', c.place");
 /// Why the record is.
 pub(super) const WHY_RECORD: &str = why!("r.did", "'', r.collection || '/' || r.rkey, r.conversation");
@@ -205,7 +205,7 @@ pub(super) async fn hides(client: &deadpool_postgres::Object, subject: &Subject)
     let sql = "SELECT h.source || ' ' || h.value FROM hidden_now h WHERE h.did = $1 AND h.place IN ('', $2, (
             SELECT r.conversation FROM record r WHERE r.did = $1 AND r.collection = split_part($2, '/', 1)
             AND r.rkey = split_part($2, '/', 2)))
-        ORDER BY h.source, h.value LIMIT 1";
+        ORDER BY h.source <> '', h.value = '!no-unauthenticated', h.source, h.value LIMIT 1";
     let rows = query(client, sql, &[&subject.did().as_str(), &subject.place()]).await?;
     rows.first().map(|row| Hidden::of_column(row.try_get(0)?)).transpose()
 }

@@ -100,7 +100,7 @@ macro_rules! why {
             "CASE WHEN EXISTS (SELECT 1 FROM hidden) THEN (
                 SELECT h.source || ' ' || h.value FROM hidden_now h WHERE h.did = a.did AND h.place IN ",
             $places,
-            " ORDER BY h.source, h.value LIMIT 1) END"
+            " ORDER BY h.source <> '', h.value = '!no-unauthenticated', h.source, h.value LIMIT 1) END"
         )
     };
 }
@@ -114,7 +114,7 @@ pub(super) const LONE_RECORD_SHOWN: &str =
     shown!("('', (SELECT nsid FROM collection WHERE id = r.collection) || '/' || r.rkey)");
 /// That a turn `r` of a shown conversation of the account `a` is not.
 pub(super) const TURN_SHOWN: &str = shown!("((SELECT nsid FROM collection WHERE id = r.collection) || '/' || r.rkey)");
-/// Why the conversation is hidden, if it is, as [`Hidden::of_column`] reads it.
+/// Why the conversation is hidden, if it is, as [`Hidden::of_column`] reads it: of several reasons the host's, then a labeler's.
 pub(super) const WHY_CONVERSATION: &str = why!(conversation_places!());
 /// Why the record is.
 pub(super) const WHY_RECORD: &str = why!(record_places!());
@@ -236,7 +236,7 @@ pub(super) fn hides(db: &Connection, subject: &Subject) -> Result<Option<Hidden>
             WHERE r.account = (SELECT id FROM account WHERE did = ?1)
             AND r.collection = (SELECT id FROM collection WHERE nsid = substr(?2, 1, instr(?2, '/') - 1))
             AND r.rkey = substr(?2, instr(?2, '/') + 1)))
-        ORDER BY h.source, h.value LIMIT 1";
+        ORDER BY h.source <> '', h.value = '!no-unauthenticated', h.source, h.value LIMIT 1";
     let found = any(db, sql, (subject.did().as_str(), subject.place()), |row| Ok(row.get::<_, String>(0)?))?;
     found.first().map(|column| Hidden::of_column(column)).transpose()
 }
