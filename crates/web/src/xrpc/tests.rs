@@ -3,7 +3,7 @@ use axum::{
     http::{HeaderMap, Method, Request, StatusCode},
 };
 use jiff::Timestamp;
-use onrecord_index::{Batch, Change, Put, SqliteIndex, Trust, admit};
+use onrecord_index::{Batch, Change, Decision, Moderation, Put, SqliteIndex, Subject, Trust, admit};
 use onrecord_lexicon::{Tid, data::record_cid};
 use serde_json::json;
 use tempfile::TempDir;
@@ -387,6 +387,43 @@ async fn what_was_taken_back_on_this_machine_is_gone_before_the_network_says_so(
         ("dev.onrecord.getAuthor", vec![("actor", POTTER.to_owned())]),
     ] {
         assert!(!status(nsid, params).await.unwrap().contains("kiln\""), "{nsid}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_host_hides_stands_in_its_place_and_says_nothing() {
+    let host = Host::new().await;
+    let hide = async |subject: Address| {
+        let (subject, at_us) = (Subject::Record(subject), 1_767_400_000_000_000);
+        let decision = Decision { at_us, subject, hide: true, reason: "an advertisement".into(), by: "host".into() };
+        host.index.moderate(Moderation { decisions: vec![decision], ..Moderation::default() }).await.unwrap();
+    };
+    hide(at(POTTER, MESSAGE, 12)).await;
+    let record = uri(POTTER, MESSAGE, 12);
+    assert_eq!(host.refusal(&format!("dev.onrecord.getTurn?uri={record}")).await, (410, "TurnHidden".into()));
+    let whole = host.get(&format!("getConversation?uri={}", uri(POTTER, SESSION, 10))).await;
+    let turns = whole["turns"].as_array().unwrap();
+    let order: Vec<_> = turns.iter().map(|turn| turn["uri"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(order, [11, 12, 13, 14, 15].map(|n| uri(POTTER, MESSAGE, n)));
+    let (hidden, shown) = (turns[1].as_object().unwrap(), turns[0].as_object().unwrap());
+    assert_eq!((&hidden["hidden"], &hidden["text"], &hidden["steps"]), (&json!(true), &json!(""), &json!([])));
+    assert!(!hidden.contains_key("model") && !hidden.contains_key("cid") && !shown.contains_key("hidden"));
+    assert!(host.get("searchTurns?q=Why").await["hits"].as_array().unwrap().len() == 1);
+    assert!(host.get("searchTurns?tool=Bash").await["hits"].as_array().unwrap().is_empty());
+    hide(at(POTTER, SESSION, 10)).await;
+    for (nsid, n, collection) in [("getConversation", 10, SESSION), ("getTurn", 11, MESSAGE)] {
+        let refusal = host.refusal(&format!("dev.onrecord.{nsid}?uri={}", uri(POTTER, collection, n))).await;
+        assert_eq!(refusal.0, 410, "{nsid}: {}", refusal.1);
+    }
+    let list = host.get("listConversations?author=potter.example").await;
+    assert!(!list.to_string().contains("kiln"), "{list}");
+}
+
+#[tokio::test]
+async fn a_zero_in_a_parameter_is_refused() {
+    let host = Host::new().await;
+    for query in ["searchTurns?q=a%00b", "listConversations?cursor=r~%00", "listTurnsAbout?subject=did:plc:%00"] {
+        assert_eq!(host.refusal(&format!("dev.onrecord.{query}")).await, (400, "InvalidRequest".into()), "{query}");
     }
 }
 
