@@ -8,7 +8,7 @@ use onrecord_lexicon::{
 use url::Url;
 
 use super::{
-    AccountStatus, Commit, Cursor, Event, Flaw, Frame, Operation, Pattern, Proof, endpoint,
+    AccountStatus, Commit, Cursor, Event, Flaw, Frame, Operation, Pattern, Proof, Watched, endpoint,
     event::{Unfit, parse},
     jetstream::is_wanted,
 };
@@ -29,11 +29,11 @@ pub(super) fn address(url: &Url, cursor: Option<&Cursor>) -> Url {
     address
 }
 
-pub(super) fn decode(bytes: &[u8], wanted: &[Pattern]) -> Frame {
-    read(bytes, wanted).unwrap_or_else(|unfit| unfit.frame(None))
+pub(super) fn decode(bytes: &[u8], wanted: &[Pattern], watched: &Watched) -> Frame {
+    read(bytes, wanted, watched).unwrap_or_else(|unfit| unfit.frame(None))
 }
 
-fn read(bytes: &[u8], wanted: &[Pattern]) -> Result<Frame, Unfit> {
+fn read(bytes: &[u8], wanted: &[Pattern], watched: &Watched) -> Result<Frame, Unfit> {
     let fault = |error: onrecord_lexicon::data::DataError| Unfit::new(Flaw::Encoding, quote(&error.to_string()));
     let (head, rest) = Value::split_dag_cbor(bytes, MAX_VALUES).map_err(fault)?;
     let head = head.as_object().ok_or_else(|| Unfit::fields("a head that is no object"))?;
@@ -54,7 +54,7 @@ fn read(bytes: &[u8], wanted: &[Pattern]) -> Result<Frame, Unfit> {
     }
     let cursor = body.get("seq").and_then(Value::as_integer).map(Cursor::sequence).transpose()?;
     let event = match kind {
-        "#commit" => match commit(body, wanted)? {
+        "#commit" => match commit(body, wanted, watched)? {
             Some(event) => event,
             None => return Ok(Frame::Passed { cursor, acknowledge: None }),
         },
@@ -76,7 +76,7 @@ fn read(bytes: &[u8], wanted: &[Pattern]) -> Result<Frame, Unfit> {
 }
 
 /// A commit, or none where it touches nothing that is wanted.
-fn commit(body: &Object<'_>, wanted: &[Pattern]) -> Result<Option<Event>, Unfit> {
+fn commit(body: &Object<'_>, wanted: &[Pattern], watched: &Watched) -> Result<Option<Event>, Unfit> {
     let did = did(body, "repo")?;
     let rev = tid(body, "rev")?.ok_or_else(|| Unfit::fields("a commit of no revision"))?;
     // Commits too large to be told: the repository has to be fetched.
@@ -92,7 +92,7 @@ fn commit(body: &Object<'_>, wanted: &[Pattern]) -> Result<Option<Event>, Unfit>
         let path = op.as_object().and_then(|op| text(op, "path")).unwrap_or_default();
         is_wanted(wanted, path.split('/').next().unwrap_or_default())
     };
-    if !operations.iter().any(collection) {
+    if !operations.iter().any(collection) && !watched.has(&did) {
         return Ok(None);
     }
     let operations = operations.iter().map(operation).collect::<Result<Vec<_>, Unfit>>()?;

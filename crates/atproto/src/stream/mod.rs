@@ -18,6 +18,9 @@ pub use event::{AccountStatus, Body, Commit, Cursor, Event, Flaw, Frame, Operati
 pub use reader::Reader;
 pub use source::{BadSource, Kind, Pattern, Source};
 
+use std::sync::Arc;
+
+use onrecord_lexicon::Did;
 use url::Url;
 
 use self::{
@@ -37,6 +40,32 @@ pub struct Options {
     /// The dictionary of Jetstream's first version, if frames are to come compressed from such a server. Later versions
     /// give their own.
     pub dictionary: Option<Vec<u8>>,
+    /// Accounts of which a firehose's commits are told whatever they touch.
+    pub watched: Watched,
+}
+
+/// Says of an account whether it is watched. By itself none is.
+#[derive(Clone, Default)]
+pub struct Watched(Option<Arc<IsWatched>>);
+
+type IsWatched = dyn Fn(&Did) -> bool + Send + Sync;
+
+impl Watched {
+    /// Those of which `is_watched` says so, each time anew.
+    #[must_use]
+    pub fn new(is_watched: impl Fn(&Did) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_watched)))
+    }
+
+    fn has(&self, did: &Did) -> bool {
+        self.0.as_ref().is_some_and(|is_watched| is_watched(did))
+    }
+}
+
+impl std::fmt::Debug for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Watched(some)" } else { "Watched(none)" })
+    }
 }
 
 /// A connection that yields frames.
@@ -46,6 +75,7 @@ pub struct Stream {
     host: String,
     /// Those that are wanted; none means all.
     collections: Vec<Pattern>,
+    watched: Watched,
 }
 
 enum Protocol {
@@ -74,13 +104,14 @@ impl Client {
                 (Socket::connect(self, &url, MAX_JSON_FRAME, None, source.password()).await?, Protocol::Tap)
             }
         };
-        Ok(Stream { socket, wire, host: host_of(source.url()), collections: options.collections.clone() })
+        let (collections, watched) = (options.collections.clone(), options.watched.clone());
+        Ok(Stream { socket, wire, host: host_of(source.url()), collections, watched })
     }
 }
 
 impl Stream {
     /// The next frame. Of commits that touch no wanted collection only the cursor is told. A firehose's commit is told
-    /// whole if it touches one: its proof covers all of it.
+    /// whole if it touches one, since its proof covers all of it, or if its account is watched.
     ///
     /// # Errors
     /// The connection ended, or was silent for longer than any living one; or the server ends it with a reason. Connect
@@ -90,7 +121,7 @@ impl Stream {
         let message = self.socket.next().await?;
         let frame = match &self.wire {
             Protocol::Jetstream(wire) => wire.decode(&message, &self.collections),
-            Protocol::Firehose => firehose::decode(message.bytes(), &self.collections),
+            Protocol::Firehose => firehose::decode(message.bytes(), &self.collections, &self.watched),
             Protocol::Tap => tap::decode(message.bytes(), &self.collections),
         };
         match frame {

@@ -214,21 +214,24 @@ fn commit_body(path: &str) -> serde_json::Value {
 #[test]
 fn a_firehose_tells_commits_with_their_proof() {
     let bytes = frame("#commit", &commit_body(&format!("{MESSAGE}/a")));
-    let (event, cursor) = event(firehose::decode(&bytes, &wanted()));
+    let (event, cursor) = event(firehose::decode(&bytes, &wanted(), &Watched::default()));
     assert_eq!(cursor, Some(Cursor::Sequence(9)));
     let Event::Commit(commit) = event else { panic!("no commit") };
     let proof = commit.proof.unwrap();
     assert_eq!((proof.blocks.as_slice(), proof.since), (&[0, 1, 2][..], None));
     assert!(proof.prev_data.is_some());
     let passed = Frame::Passed { cursor: Some(Cursor::Sequence(9)), acknowledge: None };
-    assert_eq!(firehose::decode(&frame("#commit", &commit_body("app.bsky.feed.like/a")), &wanted()), passed);
+    assert_eq!(
+        firehose::decode(&frame("#commit", &commit_body("app.bsky.feed.like/a")), &wanted(), &Watched::default()),
+        passed
+    );
 }
 
 #[test]
 fn a_commit_too_large_to_be_told_asks_for_the_repository() {
     let mut body = commit_body(&format!("{MESSAGE}/a"));
     body["tooBig"] = true.into();
-    let (event, _) = event(firehose::decode(&frame("#commit", &body), &wanted()));
+    let (event, _) = event(firehose::decode(&frame("#commit", &body), &wanted(), &Watched::default()));
     assert!(matches!(event, Event::Sync { rev: Some(_), .. }));
 }
 
@@ -236,12 +239,12 @@ fn a_commit_too_large_to_be_told_asks_for_the_repository() {
 fn a_firehose_tells_accounts_and_ends_with_a_reason() {
     let body =
         json!({ "seq": 3, "did": DID, "time": "2026-11-30T10:00:00Z", "active": false, "status": "deactivated" });
-    let (account, _) = event(firehose::decode(&frame("#account", &body), &[]));
+    let (account, _) = event(firehose::decode(&frame("#account", &body), &[], &Watched::default()));
     assert!(matches!(account, Event::Account { status: AccountStatus::Deactivated, at: Some(_), .. }));
     let mut error = Value::from_json(&json!({ "op": -1 })).unwrap().to_dag_cbor();
     error.extend(Value::from_json(&json!({ "error": "FutureCursor", "message": "ahead" })).unwrap().to_dag_cbor());
     let ended = Frame::Ended { name: "FutureCursor".into(), message: "ahead".into() };
-    assert_eq!(firehose::decode(&error, &[]), ended);
+    assert_eq!(firehose::decode(&error, &[], &Watched::default()), ended);
 }
 
 #[test]
@@ -249,7 +252,7 @@ fn an_operation_must_fit_its_cid() {
     for (action, link) in [("create", json!(null)), ("update", json!(null)), ("delete", json!({ "$link": cid() }))] {
         let mut body = commit_body(&format!("{MESSAGE}/a"));
         body["ops"] = json!([{ "action": action, "path": format!("{MESSAGE}/a"), "cid": link }]);
-        assert!(is_unreadable(&firehose::decode(&frame("#commit", &body), &wanted())), "{action}");
+        assert!(is_unreadable(&firehose::decode(&frame("#commit", &body), &wanted(), &Watched::default())), "{action}");
     }
 }
 
@@ -322,7 +325,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_decoder_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = firehose::decode(&bytes, &wanted());
+        let _ = firehose::decode(&bytes, &wanted(), &Watched::default());
         let _ = tap::decode(&bytes, &wanted());
         let text = String::from_utf8_lossy(&bytes);
         let _ = (decode_one(&text, &wanted()), decode_two(&text, &wanted()));
@@ -333,6 +336,6 @@ proptest! {
         let mut bytes = frame("#commit", &commit_body(&format!("{MESSAGE}/a")));
         let at = at % bytes.len();
         bytes[at] = byte;
-        let _ = firehose::decode(&bytes, &wanted());
+        let _ = firehose::decode(&bytes, &wanted(), &Watched::default());
     }
 }

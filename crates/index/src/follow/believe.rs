@@ -7,7 +7,7 @@ use onrecord_atproto::{
 use onrecord_lexicon::{Did, data::Value};
 use onrecord_repo::{Before, Claim, Link, PublicKey, Slice, SliceError, Written, check_slice};
 
-use crate::{Address, Change, CommitFlaw, Put};
+use crate::{Address, Change, CommitFlaw, Put, family::family};
 
 /// Why a commit is not believed.
 #[derive(Debug, Clone)]
@@ -41,17 +41,34 @@ pub(super) async fn key(client: &Client, did: &Did) -> Result<PublicKey, Doubt> 
     PublicKey::parse(&key).map_err(|error| Doubt::new(CommitFlaw::NoKey, error.to_string()))
 }
 
-/// The changes that a commit makes; of a firehose's, after all that it says was checked, with the key of its account.
+/// What a commit does that is believed.
+#[derive(Debug)]
+pub(super) struct Believed {
+    /// Its changes of what is kept.
+    pub(super) changes: Vec<Change>,
+    /// The root of the tree after it, where it is proven.
+    pub(super) data: Option<Link>,
+}
+
+/// What a commit does; of a firehose's, after all that it says was checked, with the key of its account.
 ///
 /// # Errors
 /// It is not to be believed.
-pub(super) fn writes(commit: &Commit, key: Option<&PublicKey>) -> Result<Vec<Change>, Doubt> {
+pub(super) fn writes(commit: &Commit, key: Option<&PublicKey>) -> Result<Believed, Doubt> {
+    let kept = || commit.operations.iter().filter(|operation| family(operation.collection.as_str()).is_some());
     let slice = match (&commit.proof, key) {
-        (Some(proof), Some(key)) => Some(check(commit, proof, key)?),
+        (Some(proof), Some(key)) => match check(commit, proof, key) {
+            // It is signed, and of no interest but for its place.
+            Err(SliceError::NoPast) if kept().next().is_none() => {
+                return Ok(Believed { changes: Vec::new(), data: None });
+            }
+            slice => Some(slice?),
+        },
         (Some(_), None) => return Err(Doubt::new(CommitFlaw::NoKey, "no key of its account is known")),
         (None, _) => None,
     };
-    commit.operations.iter().map(|operation| change(commit, operation, slice.as_ref())).collect()
+    let changes = kept().map(|operation| change(commit, operation, slice.as_ref())).collect::<Result<_, _>>()?;
+    Ok(Believed { changes, data: slice.map(|slice| slice.data) })
 }
 
 fn check(commit: &Commit, proof: &Proof, key: &PublicKey) -> Result<Slice, SliceError> {

@@ -9,10 +9,12 @@ mod believe;
 mod compare;
 mod crawl;
 mod errands;
+mod heads;
 mod listing;
 mod place;
 mod repository;
 mod waiting;
+mod watched;
 
 use std::{
     sync::Arc,
@@ -22,19 +24,23 @@ use std::{
 use jiff::Timestamp;
 use onrecord_atproto::{
     Client,
-    stream::{self, Event, Flaw, Frame, Kind, Options, Pattern, Source, Stream},
+    stream::{self, Event, Flaw, Frame, Kind, Options, Pattern, Source, Stream, Watched as Watch},
 };
-use onrecord_lexicon::Did;
+use onrecord_lexicon::{Did, Tid};
+use onrecord_repo::Link;
+use tokio::task::JoinSet;
 
 use self::{
     believe::Doubt,
     errands::Errands,
+    heads::{Follows, Heads, Step},
     place::{From, Place},
     waiting::{Decided, Waiting},
+    watched::Watched,
 };
 use crate::{
-    AccountStatus, Admitted, Applied, Batch, Change, Error, Fence, Index, Reason, Result, SourceCursor, Trust, admit,
-    refusal::Refusals,
+    AccountStatus, Admitted, Applied, Batch, Change, CommitFlaw, Error, Fence, Index, Note, Reason, Result,
+    SourceCursor, Trust, admit, refusal::Refusals,
 };
 pub use backfill::{Backfill, BackfillProgress, Backfilled, Target};
 pub use compare::{CompareProgress, Compared, Comparison, Difference};
@@ -109,7 +115,12 @@ pub enum Progress {
         /// Why.
         why: String,
     },
-    /// A repository was fetched whole.
+    /// Something of a repository was missed: what is on the stream does not follow on what is known. It is fetched.
+    Missed {
+        /// Whose.
+        did: Did,
+    },
+    /// A repository was fetched.
     Fetched(Fetched),
     /// A repository or an account could not be looked up; the next time it is heard of is the next time it is tried.
     FetchFailed {
@@ -176,14 +187,15 @@ impl Follower {
         let mut wait = FIRST_WAIT;
         let mut from = From::default();
         let mut waiting = Waiting::new(&self.client);
+        let mut beside = Beside::new(self, name, fence).await?;
         loop {
-            let options = self.options(name, from).await?;
+            let options = self.options(name, from, &beside).await?;
             let mut place = Place::default();
             let why = match self.client.follow(&self.source, &options).await {
                 Ok(mut stream) => {
                     self.tell(Progress::Connected);
                     let began = Instant::now();
-                    let error = self.read(&mut stream, &mut place, &mut waiting, (name, fence)).await?;
+                    let error = self.read(&mut stream, &mut place, (&mut waiting, &mut beside), (name, fence)).await?;
                     if began.elapsed() > LONGEST_WAIT {
                         wait = FIRST_WAIT;
                     }
@@ -198,17 +210,24 @@ impl Follower {
             // Not all at the same moment.
             let again_in = wait.mul_f64(0.5 + fraction());
             self.tell(Progress::Lost { why: why.to_string(), again_in });
-            tokio::time::sleep(again_in).await;
+            beside.pause(again_in).await?;
             wait = (wait * 2).min(LONGEST_WAIT);
         }
     }
 
-    async fn options(&self, name: &str, from: From) -> Result<Options> {
+    async fn options(&self, name: &str, from: From, beside: &Beside) -> Result<Options> {
         let kept = self.index.cursor(name).await?.and_then(|kept| kept.cursor.parse().ok());
         Ok(Options {
             collections: WANTED.iter().filter_map(|name| Pattern::parse(name).ok()).collect(),
             cursor: from.cursor(kept.map(stream::Cursor::from_number), self.source.kind()),
             dictionary: self.dictionary.clone(),
+            watched: match self.source.kind() {
+                Kind::Firehose => {
+                    let watched = Arc::clone(&beside.watched);
+                    Watch::new(move |did| watched.has(did))
+                }
+                _ => Watch::default(),
+            },
         })
     }
 
@@ -217,21 +236,22 @@ impl Follower {
         &self,
         stream: &mut Stream,
         place: &mut Place,
-        waiting: &mut Waiting,
+        (waiting, beside): (&mut Waiting, &mut Beside),
         (name, fence): (&str, &Fence),
     ) -> Result<onrecord_atproto::Error> {
         let mut pending = Pending::default();
-        let mut errands = Errands::new(self, fence);
         waiting.clear();
         loop {
             let ended = tokio::select! {
                 frame = stream.next() => match frame {
-                    Ok(frame) => { self.take(frame, place, waiting, (&mut pending, &mut errands)); None }
+                    Ok(frame) => { self.take(frame, place, waiting, (&mut pending, beside)).await?; None }
                     Err(error) => Some(error),
                 },
-                () = errands.next() => continue,
+                over = beside.errands.next() => { beside.errands.over(over).await?; continue }
                 decided = waiting.next() => {
-                    decided.into_iter().for_each(|decided| self.decided(decided, &mut pending, &mut errands));
+                    for decided in decided {
+                        self.decided(decided, &mut pending, beside).await?;
+                    }
                     None
                 }
                 () = tokio::time::sleep(LULL), if !pending.is_empty() => { pending.is_due = true; None }
@@ -240,14 +260,16 @@ impl Follower {
                 // What comes next is passed over: nothing before it may be.
                 while waiting.place().is_some() {
                     let decided = waiting.next().await;
-                    decided.into_iter().for_each(|decided| self.decided(decided, &mut pending, &mut errands));
+                    for decided in decided {
+                        self.decided(decided, &mut pending, beside).await?;
+                    }
                 }
             }
             if pending.is_due() || ended.is_some() {
                 // What waits is not dealt with: whoever goes on from here must see it again.
                 let reached = waiting.place().unwrap_or(place.at());
                 let cursor = reached.map(|c| SourceCursor { source: name.to_owned(), cursor: c.number().to_string() });
-                let numbers = self.write(&mut pending, &mut errands, cursor, fence).await?;
+                let numbers = self.write(&mut pending, beside, cursor, fence).await?;
                 for number in numbers.into_iter().filter(|_| ended.is_none()) {
                     if let Err(error) = stream.acknowledge(number).await {
                         return Ok(error);
@@ -261,24 +283,24 @@ impl Follower {
     }
 
     /// What a frame says, among what is to be written.
-    fn take(
+    async fn take(
         &self,
         frame: Frame,
         place: &mut Place,
         waiting: &mut Waiting,
-        (pending, errands): (&mut Pending, &mut Errands<'_>),
-    ) {
+        (pending, beside): (&mut Pending, &mut Beside),
+    ) -> Result<()> {
         match frame {
             Frame::Event { event, cursor, acknowledge } => {
-                let before = place.at();
+                let before = place.at().or_else(|| before(cursor));
                 pending.passed(cursor, place, acknowledge);
                 match event {
                     Event::Commit(commit) => {
                         if let Some(decided) = waiting.take(commit, before) {
-                            self.decided(decided, pending, errands);
+                            self.decided(decided, pending, beside).await?;
                         }
                     }
-                    Event::Sync { did, .. } => errands.fetch(did),
+                    Event::Sync { did, rev } => synced(&did, rev, pending, beside).await?,
                     Event::Identity { did, .. } => {
                         waiting.forget(&did);
                         // A Tap says by it that the account is active, too.
@@ -304,46 +326,131 @@ impl Follower {
             // The stream makes an error of it.
             Frame::Ended { .. } => {}
         }
+        Ok(())
     }
 
     /// What came of a commit, among what is to be written.
-    fn decided(&self, (commit, outcome): Decided, pending: &mut Pending, errands: &mut Errands<'_>) {
+    async fn decided(&self, (commit, outcome): Decided, pending: &mut Pending, beside: &mut Beside) -> Result<()> {
         pending.touched();
+        let did = &commit.did;
         match outcome {
-            Ok(changes) => {
-                changes.into_iter().for_each(|change| pending.change(change));
-                if errands.is_new(&commit.did) {
-                    pending.to_resolve.push(commit.did);
+            Ok(believed) => {
+                if let Some(proof) = &commit.proof {
+                    let (since, prev_data) = (proof.since.as_ref(), proof.prev_data.as_ref().map(Link::from));
+                    let step = beside.heads.step(did, Follows { rev: &commit.rev, since, prev_data }).await?;
+                    if step == Step::Gap {
+                        self.tell(Progress::Missed { did: did.clone() });
+                        pending.owe(did);
+                    }
+                    let is_new = step == Step::Stranger && !believed.changes.is_empty();
+                    if is_new || matches!(step, Step::Next | Step::Gap) {
+                        beside.heads.at(did, &commit.rev, believed.data);
+                        beside.watched.add(did);
+                    }
                 }
+                if !believed.changes.is_empty() && beside.errands.is_new(did) {
+                    pending.to_resolve.push(did.clone());
+                }
+                believed.changes.into_iter().for_each(|change| pending.change(change));
             }
             Err(Doubt { flaw, why }) => {
                 pending.refused.other(Reason::Commit(flaw));
-                self.tell(Progress::NotBelieved { did: commit.did.clone(), why });
-                errands.fetch(commit.did);
+                self.tell(Progress::NotBelieved { did: did.clone(), why });
+                // What may be true is worth a look, whoever it is.
+                let may_be_true = matches!(flaw, CommitFlaw::Unresolved | CommitFlaw::NoPast);
+                if may_be_true || beside.heads.knows(did).await? {
+                    pending.owe(did);
+                }
             }
         }
+        Ok(())
     }
 
     /// Writes what is pending, and gives the numbers that may be acknowledged then.
     async fn write(
         &self,
         pending: &mut Pending,
-        errands: &mut Errands<'_>,
+        beside: &mut Beside,
         cursor: Option<SourceCursor>,
         fence: &Fence,
     ) -> Result<Vec<u64>> {
-        let Pending { changes, numbers, to_resolve, refused, .. } = std::mem::take(pending);
+        let Pending { changes, numbers, to_resolve, refused, owed, .. } = std::mem::take(pending);
+        let mut notes = beside.heads.unwritten();
+        let is_owing = !owed.is_empty();
+        if is_owing {
+            let run = beside.errands.run().to_owned();
+            notes.push(Note::Owed { run, dids: owed, afresh: true });
+        }
         let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
         // Of a firehose every block was held against its CID.
         let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
-        let applied = self.index.apply(admit(batch, trust, Timestamp::now()).refusing(refused)).await?;
+        let admitted = admit(batch, trust, Timestamp::now()).refusing(refused).noting(notes);
+        let applied = self.index.apply(admitted).await?;
         self.tell(Progress::Applied(applied));
-        to_resolve.into_iter().for_each(|did| errands.resolve(did));
+        beside.heads.written();
+        to_resolve.into_iter().for_each(|did| beside.errands.resolve(did));
+        if is_owing {
+            beside.errands.look();
+        }
         Ok(numbers)
     }
 
     fn tell(&self, progress: Progress) {
         (self.on_progress)(progress);
+    }
+}
+
+/// The place before the first that is told, from which it is told again.
+fn before(first: Option<stream::Cursor>) -> Option<stream::Cursor> {
+    match first {
+        Some(stream::Cursor::Sequence(number)) => Some(stream::Cursor::Sequence(number.saturating_sub(1).max(0))),
+        _ => None,
+    }
+}
+
+/// A repository of which the stream says no more than that it is at a revision.
+async fn synced(did: &Did, rev: Option<Tid>, pending: &mut Pending, beside: &mut Beside) -> Result<()> {
+    let step = match &rev {
+        Some(rev) => beside.heads.step(did, Follows { rev, since: None, prev_data: None }).await?,
+        None if beside.heads.knows(did).await? => Step::Gap,
+        None => Step::Stranger,
+    };
+    if matches!(step, Step::Next | Step::Gap) {
+        pending.owe(did);
+    }
+    Ok(())
+}
+
+/// What is known and done beside a source's stream, whether it is connected or not.
+struct Beside {
+    heads: Heads,
+    errands: Errands,
+    watched: Arc<Watched>,
+    /// Ends what keeps the watched when dropped.
+    _keeping: JoinSet<()>,
+}
+
+impl Beside {
+    async fn new(follower: &Follower, name: &str, fence: &Fence) -> Result<Self> {
+        let watched = Arc::new(Watched::default());
+        let mut keeping = JoinSet::new();
+        if follower.source.kind() == Kind::Firehose {
+            watched.load(&*follower.index).await?;
+            keeping.spawn(Arc::clone(&watched).keep(Arc::clone(&follower.index)));
+        }
+        let heads = Heads::new(Arc::clone(&follower.index));
+        Ok(Self { heads, errands: Errands::new(follower, name, fence), watched, _keeping: keeping })
+    }
+
+    /// Waits, and goes on with what is owed meanwhile.
+    async fn pause(&mut self, wait: Duration) -> Result<()> {
+        let mut over = std::pin::pin!(tokio::time::sleep(wait));
+        loop {
+            tokio::select! {
+                () = &mut over => return Ok(()),
+                ended = self.errands.next() => self.errands.over(ended).await?,
+            }
+        }
     }
 }
 
@@ -354,6 +461,7 @@ struct Pending {
     numbers: Vec<u64>,
     to_resolve: Vec<Did>,
     refused: Refusals,
+    owed: Vec<Did>,
     frames: usize,
     bytes: usize,
     since: Option<Instant>,
@@ -368,6 +476,14 @@ impl Pending {
     fn is_due(&self) -> bool {
         let is_full = self.changes.len() >= BATCH || self.bytes >= BATCH_BYTES;
         self.is_due || is_full || self.since.is_some_and(|since| since.elapsed() > LONGEST)
+    }
+
+    /// The repository is to be fetched.
+    fn owe(&mut self, did: &Did) {
+        self.touched();
+        if !self.owed.contains(did) {
+            self.owed.push(did.clone());
+        }
     }
 
     /// There is something to be written.

@@ -14,8 +14,8 @@ use onrecord_lexicon::Did;
 use onrecord_repo::PublicKey;
 use tokio::task::JoinSet;
 
-use super::believe::{self, Doubt};
-use crate::{Change, CommitFlaw};
+use super::believe::{self, Believed, Doubt};
+use crate::CommitFlaw;
 
 /// How many documents are asked for at once: of the directory, and of hosts that accounts choose themselves. The second must
 /// not take the room of the first.
@@ -32,7 +32,7 @@ const MOST_BYTES_OF_ONE: usize = 4_000_000;
 const KEYS: usize = 10_000;
 
 /// What came of a commit.
-pub(super) type Decided = (Commit, Result<Vec<Change>, Doubt>);
+pub(super) type Decided = (Commit, Result<Believed, Doubt>);
 
 /// The commits of an account, in order, each with its number.
 struct Room {
@@ -180,7 +180,7 @@ impl Waiting {
         decided
     }
 
-    fn leave(&mut self, did: &Did, to: &mut Vec<Decided>, outcome: impl Fn(&Commit) -> Result<Vec<Change>, Doubt>) {
+    fn leave(&mut self, did: &Did, to: &mut Vec<Decided>, outcome: impl Fn(&Commit) -> Result<Believed, Doubt>) {
         let Some(room) = self.rooms.remove(did) else { return };
         self.bytes = self.bytes.saturating_sub(room.bytes);
         for (number, commit) in room.commits {

@@ -84,6 +84,7 @@ fn teller(source: &Source, quiet: bool) -> Arc<dyn Fn(Progress) + Send + Sync> {
         Progress::Notice { name, message } => line_on_stderr(format_args!("{source} says {name}: {message}")),
         Progress::Unreadable { why } => tracing::warn!(source, why, "a frame that cannot be understood"),
         Progress::NotBelieved { did, why } => tracing::warn!(source, %did, why, "not believed; fetching it"),
+        Progress::Missed { did } => tracing::warn!(source, %did, "something was missed; fetching it"),
         Progress::Fetched(fetched) => tracing::info!(source, did = %fetched.did, records = fetched.records, "fetched"),
         Progress::FetchFailed { did, why } => tracing::warn!(source, %did, why, "cannot be looked up"),
         Progress::Applied(_) | Progress::Connected => {}
