@@ -219,3 +219,35 @@ async fn pds_a_commit_whose_key_cannot_be_had_is_owed_until_its_repository_is_fe
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_who_an_account_is_stays_owed_until_it_was_looked_up() {
+    let (pds, proxy, client, source) = world().await;
+    let folder = tempfile::tempdir().unwrap();
+    let index: Arc<dyn Index> = Arc::new(SqliteIndex::open(folder.path().join("index.db")).await.unwrap());
+    let dana = Author::new(&pds, "dana.test").await;
+    let running = Running::start(&index, &client, &source);
+    running.wait_until_heard("Connected").await;
+    let slow = "com.atproto.sync.getLatestCommit";
+    proxy.script(slow, std::iter::repeat_n(Fault::DelayBefore(Duration::from_secs(300)), 50));
+    dana.publish(&pds).await;
+    let who = format!("who:follow:{source}");
+    let began = Instant::now();
+    while proxy.count(slow) == 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "{:#?}", running.heard.lock().unwrap());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    running.end().await;
+    let owed = index.owed(&who, OwedState::Waiting, None, 10).await.unwrap();
+    assert_eq!(owed.iter().map(|owed| &owed.did).collect::<Vec<_>>(), [&dana.account.did]);
+
+    // Nothing more is said of it: the next process knows.
+    proxy.reset();
+    let running = Running::start(&index, &client, &source);
+    wait_for(&*index, &expected(&[("dana.test One", &["first"])]), &running).await;
+    let began = Instant::now();
+    while index.run(&who).await.unwrap().waiting > 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "it is still owed");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

@@ -1,5 +1,5 @@
-//! What is looked up beside the stream: accounts, and repositories of which the stream cannot tell enough. These are owed in the
-//! index until they were fetched, whatever becomes of this process.
+//! What is looked up beside the stream: accounts, and repositories of which the stream cannot tell enough. Both are owed in the
+//! index until it was done, whatever becomes of this process.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -21,7 +21,7 @@ use crate::{Address, Admitted, Batch, Change, Fence, Index, Note, OwedState, Put
 
 /// How many accounts are looked up at once.
 const AT_ONCE: usize = 8;
-/// How many wait. More are forgotten, and looked up when they are heard of again.
+/// How many wait. More are looked up when they are heard of again, or by the next process.
 const WAITING: usize = 10_000;
 /// Accounts that are remembered as looked up.
 const KNOWN: usize = 100_000;
@@ -68,6 +68,8 @@ pub(super) struct Errands {
     fence: Fence,
     run: String,
     known: HashSet<Did>,
+    /// Accounts whose look-up is owed, and how often each was asked for.
+    unmet: HashMap<Did, i64>,
     waiting: VecDeque<Errand>,
     queued: HashSet<Errand>,
     running: JoinSet<(Did, Result<(), String>)>,
@@ -75,6 +77,7 @@ pub(super) struct Errands {
     /// Those on their way to be fetched: how often each was asked for, and tried.
     owed: HashMap<Did, (i64, i64)>,
     look_at: Instant,
+    has_looked: bool,
 }
 
 impl Errands {
@@ -95,12 +98,14 @@ impl Errands {
             fence: fence.clone(),
             run: format!("follow:{name}"),
             known: HashSet::new(),
+            unmet: HashMap::new(),
             waiting: VecDeque::new(),
             queued: HashSet::new(),
             running: JoinSet::new(),
             owed: HashMap::new(),
             // What an earlier process owed.
             look_at: Instant::now(),
+            has_looked: false,
         }
     }
 
@@ -117,8 +122,16 @@ impl Errands {
         self.known.insert(did.clone())
     }
 
-    /// Looks up who an account is, if anything of it is known.
-    pub(super) fn resolve(&mut self, did: Did) {
+    /// Under which name look-ups of accounts are owed.
+    pub(super) fn who(&self) -> String {
+        format!("who:{}", self.run)
+    }
+
+    /// Looks up who an account is, if anything of it is known. `owed` says whether that was just noted.
+    pub(super) fn resolve(&mut self, did: Did, owed: bool) {
+        if owed {
+            *self.unmet.entry(did.clone()).or_default() += 1;
+        }
         let errand = if self.known.contains(&did) { Errand::Meet(did) } else { Errand::Resolve(did) };
         if self.waiting.len() < WAITING && self.queued.insert(errand.clone()) {
             self.waiting.push_back(errand);
@@ -169,8 +182,17 @@ impl Errands {
     pub(super) async fn over(&mut self, over: Over) -> Result<()> {
         match over {
             Over::Resolved(did, outcome) => {
-                if let Err(why) = outcome {
-                    self.tell(Progress::FetchFailed { did, why });
+                match outcome {
+                    // It stays owed; the next process tries again, if it is not heard of before.
+                    Err(why) => self.tell(Progress::FetchFailed { did, why }),
+                    // What was asked for since is still to be seen.
+                    Ok(()) if self.is_queued(&did) => {}
+                    Ok(()) => {
+                        if let Some(asked) = self.unmet.remove(&did) {
+                            let note = Note::Done { run: self.who(), did, asked, keep: false };
+                            self.index.apply(Admitted::of_notes(vec![note], Some(self.fence.clone()))).await?;
+                        }
+                    }
                 }
                 self.start();
             }
@@ -178,6 +200,10 @@ impl Errands {
             Over::Look => self.look_up().await?,
         }
         Ok(())
+    }
+
+    fn is_queued(&self, did: &Did) -> bool {
+        self.queued.contains(&Errand::Meet(did.clone())) || self.queued.contains(&Errand::Resolve(did.clone()))
     }
 
     async fn fetched(&mut self, did: Did, outcome: Result<Fetched, Trouble>) -> Result<()> {
@@ -208,6 +234,9 @@ impl Errands {
     /// Sends for what is owed and due.
     async fn look_up(&mut self) -> Result<()> {
         self.look_at = Instant::now() + LOOK_EVERY;
+        if !std::mem::replace(&mut self.has_looked, true) {
+            self.take_over().await?;
+        }
         let now_ms = Timestamp::now().as_millisecond();
         let mut after = None;
         while self.owed.len() < ON_THEIR_WAY {
@@ -225,6 +254,24 @@ impl Errands {
             }
         }
         Ok(())
+    }
+
+    /// Looks up the accounts that an earlier process did not come to.
+    async fn take_over(&mut self) -> Result<()> {
+        let (who, mut after) = (self.who(), None);
+        loop {
+            let page = self.index.owed(&who, OwedState::Waiting, after.as_ref(), CHUNK).await?;
+            let is_last = page.len() < CHUNK as usize;
+            after = page.last().map(|owed| owed.did.clone());
+            for owed in page {
+                // What this process noted in the meantime is counted in it.
+                self.unmet.insert(owed.did.clone(), owed.asked);
+                self.resolve(owed.did, false);
+            }
+            if is_last || self.waiting.len() >= WAITING {
+                return Ok(());
+            }
+        }
     }
 
     fn tell(&self, progress: Progress) {

@@ -17,6 +17,7 @@ mod waiting;
 mod watched;
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -308,7 +309,8 @@ impl Follower {
                             let at_ms = Timestamp::now().as_millisecond();
                             pending.change(Change::Account { did: did.clone(), status: AccountStatus::Active, at_ms });
                         }
-                        pending.to_resolve.push(did);
+                        let is_known = beside.heads.knows(&did).await?;
+                        pending.to_resolve.push((did, is_known));
                     }
                     Event::Account { did, status, at } => {
                         let at_ms = at.unwrap_or_else(Timestamp::now).as_millisecond();
@@ -349,7 +351,7 @@ impl Follower {
                     }
                 }
                 if !believed.changes.is_empty() && beside.errands.is_new(did) {
-                    pending.to_resolve.push(did.clone());
+                    pending.to_resolve.push((did.clone(), true));
                 }
                 believed.changes.into_iter().for_each(|change| pending.change(change));
             }
@@ -381,6 +383,12 @@ impl Follower {
             let run = beside.errands.run().to_owned();
             notes.push(Note::Owed { run, dids: owed, afresh: true });
         }
+        let unmet: BTreeSet<Did> =
+            to_resolve.iter().filter(|(_, is_owed)| *is_owed).map(|(did, _)| did.clone()).collect();
+        if !unmet.is_empty() {
+            let dids = unmet.iter().cloned().collect();
+            notes.push(Note::Owed { run: beside.errands.who(), dids, afresh: true });
+        }
         let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
         // Of a firehose every block was held against its CID.
         let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
@@ -388,7 +396,10 @@ impl Follower {
         let applied = self.index.apply(admitted).await?;
         self.tell(Progress::Applied(applied));
         beside.heads.written();
-        to_resolve.into_iter().for_each(|did| beside.errands.resolve(did));
+        let strangers = to_resolve.into_iter().filter(|(_, is_owed)| !is_owed).map(|(did, _)| (did, false));
+        for (did, is_owed) in unmet.into_iter().map(|did| (did, true)).chain(strangers) {
+            beside.errands.resolve(did, is_owed);
+        }
         if is_owing {
             beside.errands.look();
         }
@@ -459,7 +470,8 @@ impl Beside {
 struct Pending {
     changes: Vec<Change>,
     numbers: Vec<u64>,
-    to_resolve: Vec<Did>,
+    /// Whom to look up once this is written, and whether that is owed: of those who are nobody's here it is not.
+    to_resolve: Vec<(Did, bool)>,
     refused: Refusals,
     owed: Vec<Did>,
     frames: usize,
