@@ -38,17 +38,17 @@ impl Watched {
         let mut cursor = None;
         loop {
             let page = index.export_page(cursor.as_ref(), PAGE).await?;
-            let mut accounts = 0;
             for line in &page.lines {
-                if let ExportLine::Account(account) = line {
-                    self.add(&account.author.did);
-                    accounts += 1;
+                match line {
+                    ExportLine::Account(account) => self.add(&account.author.did),
+                    // All accounts come before the first record.
+                    ExportLine::Record { .. } | ExportLine::Gone { .. } | ExportLine::Cursor(_) => return Ok(()),
+                    _ => {}
                 }
             }
             match page.cursor {
-                // Accounts come first.
-                Some(next) if accounts > 0 && accounts == page.lines.len() => cursor = Some(next),
-                _ => return Ok(()),
+                Some(next) => cursor = Some(next),
+                None => return Ok(()),
             }
         }
     }
