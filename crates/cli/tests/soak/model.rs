@@ -93,16 +93,18 @@ impl Model {
         heads
     }
 
-    /// Whose names an index does not have as they are. Who follows looks them up beside the stream; one that is killed in
-    /// between does so when the account is heard of again, which may be never: so they are counted, and no difference.
-    pub async fn unnamed(&self, index: &dyn Index) -> Vec<String> {
+    /// Whose names an index does not have as they are: those are looked up beside the stream.
+    async fn unnamed(&self, index: &dyn Index) -> Vec<String> {
         let mut unnamed = Vec::new();
         for (did, account) in self.accounts.iter().filter(|(_, account)| account.is_shown) {
             let listed = index.recent(&Recent::By(did.parse_did()), None, 1).await.unwrap().items;
             let Some(author) = listed.into_iter().next().map(|head| head.author) else { continue };
             let handle = author.handle.map(|handle| handle.to_string());
             if (&handle, &author.profile.display_name) != (&account.handle, &account.display_name) {
-                unnamed.push(format!("{did}: {handle:?} {:?}", author.profile.display_name));
+                unnamed.push(format!(
+                    "{did} should be {:?} {:?}\n   and is {handle:?} {:?}",
+                    account.handle, account.display_name, author.profile.display_name
+                ));
             }
         }
         unnamed
@@ -124,6 +126,7 @@ impl Model {
             for (did, account) in &self.accounts {
                 account.differences(did, index, &mut found).await;
             }
+            found.extend(self.unnamed(index).await);
         }
         if found.is_empty() {
             found.extend(check(index).await.unwrap().faults.iter().map(|fault| format!("against itself: {fault:?}")));
