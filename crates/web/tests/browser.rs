@@ -5,7 +5,8 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
-    reason = "tests fail loudly"
+    clippy::disallowed_methods,
+    reason = "tests fail loudly, and leave pictures in the folder ONRECORD_PICTURES if somebody wants to look"
 )]
 
 mod support;
