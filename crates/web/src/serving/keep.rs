@@ -130,7 +130,9 @@ pub(super) async fn answer(State(kept): State<Arc<Kept>>, mut request: Request, 
     // Before anything is read. Where it cannot be told, nothing is kept.
     let before = kept.now().await.ok();
     let response = next.run(request).await;
-    if response.status() != StatusCode::OK || !is_get {
+    // What a page itself says is for this reader alone, such as what was looked up for them, is kept nowhere.
+    let is_for_one = response.headers().get(header::CACHE_CONTROL).is_some_and(|value| value == "no-store");
+    if response.status() != StatusCode::OK || !is_get || is_for_one {
         return response;
     }
     let (mut parts, body) = response.into_parts();

@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
     extract::{Path, State, rejection::PathRejection},
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::Response,
 };
 use onrecord_atproto::Client;
@@ -141,7 +141,7 @@ async fn verify(site: &Site, address: Option<(Address, String)>, format: Format)
     };
     let Ok(at_uri) = AtUri::parse(&uri) else { return unknown(&site.host, format) };
     match live.report(&at_uri).await {
-        Ok(report) => format.page(&site.host, &VerifyPage { report: &report, path: &path, uri: &uri }),
+        Ok(report) => kept_nowhere(format.page(&site.host, &VerifyPage { report: &report, path: &path, uri: &uri })),
         Err(error) => {
             tracing::info!(%error, uri, "could not be verified");
             notice(
@@ -191,7 +191,13 @@ async fn about(site: &Site, address: Option<(Address, String)>, turn: &str, n: &
         return no_such_turn(host, format);
     };
     let turn = format!("{path}/{turn}");
-    format.page(host, &reference_page(live, &reference.uri, reference.cid.as_str(), turn).await)
+    kept_nowhere(format.page(host, &reference_page(live, &reference.uri, reference.cid.as_str(), turn).await))
+}
+
+/// An answer that is of this moment, and of somebody else's record.
+fn kept_nowhere(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 async fn reference_page(live: &Live, uri: &AtUri, cid: &str, turn: String) -> ReferencePage {
