@@ -31,14 +31,15 @@ pub async fn run(args: &Check, out: &mut Out) -> Result<u8> {
         checked = check(&*index).await?;
     }
     if out.json {
+        let network = compared.map(|Compared { accounts, differing, repaired, failed }| {
+            json!({"accounts": accounts, "differing": differing, "repaired": repaired, "failed": failed})
+        });
+        let mended = args.repair.then(|| found.saturating_sub(checked.faults.len()));
         let mut told = json!({"records": checked.records, "searched": checked.searched,
-            "conversations": checked.conversations, "faults": checked.faults});
-        if args.repair {
-            told["mended"] = (found - checked.faults.len()).into();
-        }
-        if let Some(Compared { accounts, differing, repaired, failed }) = compared {
-            told["network"] =
-                json!({"accounts": accounts, "differing": differing, "repaired": repaired, "failed": failed});
+            "conversations": checked.conversations, "faults": checked.faults, "mended": mended, "network": network});
+        if let Some(told) = told.as_object_mut() {
+            // What was not asked for.
+            told.retain(|_, value| !value.is_null());
         }
         out.json_now(&told)?;
     } else {
