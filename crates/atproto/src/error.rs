@@ -103,6 +103,14 @@ pub enum Error {
         /// The DID.
         did: Did,
     },
+    /// The DID document names no service, or no key, for labels.
+    #[error("the account {did} is no labeler: its DID document names no {what}")]
+    NoLabeler {
+        /// The DID.
+        did: Did,
+        /// What is missing.
+        what: &'static str,
+    },
 
     // Reaching a server
     /// The guard refused the address; nothing was sent.
@@ -452,6 +460,18 @@ pub(crate) fn quote(words: &str) -> String {
         quoted.push('…');
     }
     quoted
+}
+
+/// What is wrong with an answer's JSON, without the parser's own words: those quote what they did not expect, which may be the
+/// text of a record.
+pub(crate) fn misfit(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Data => "its fields are not those that were expected",
+        serde_json::error::Category::Io | serde_json::error::Category::Syntax | serde_json::error::Category::Eof => {
+            "it is not JSON"
+        }
+    };
+    format!("{what} (line {}, column {})", error.line(), error.column())
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::{
     Config, Error, RateLimit, Result, Secret,
-    error::quote,
+    error::{misfit, quote},
     http::{Answer, Http, host_of},
     identity::Resolver,
     oauth::{DpopKey, Proofs},
@@ -94,8 +94,7 @@ impl<'a> Call<'a> {
     fn parse<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T> {
         serde_json::from_slice(&answer.body).map_err(|error| {
             if answer.is_json() {
-                // The error's words name places and types, not values.
-                self.bad_answer(&error.to_string())
+                self.bad_answer(&misfit(&error))
             } else {
                 Error::NotAnXrpcServer { host: host_of(self.server), status: answer.status.as_u16() }
             }

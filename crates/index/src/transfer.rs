@@ -7,7 +7,7 @@
 use std::io::{BufRead, Write};
 
 use jiff::Timestamp;
-use onrecord_lexicon::{Cid, Tid};
+use onrecord_lexicon::{Cid, Did, Tid};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -141,6 +141,28 @@ pub async fn export(index: &dyn Index, out: &mut (dyn Write + Send)) -> Result<u
     Ok(written)
 }
 
+/// What is wrong with a line, without the parser's own words: those quote what they did not expect.
+fn misfit(error: &serde_json::Error) -> String {
+    match error.classify() {
+        serde_json::error::Category::Data => {
+            format!("its fields are not those of any line (column {})", error.column())
+        }
+        _ => format!("it is not JSON (column {})", error.column()),
+    }
+}
+
+/// The accounts that are known, some at a time, and where to go on.
+pub(crate) async fn dids(index: &dyn Index, after: Option<&Cursor>) -> Result<(Vec<Did>, Option<Cursor>)> {
+    let first = accounts();
+    let page = index.export_page(Some(after.unwrap_or(&first)), CHUNK).await?;
+    let dids = page.lines.into_iter().filter_map(|line| match line {
+        ExportLine::Account(account) => Some(account.author.did),
+        _ => None,
+    });
+    let next = page.cursor.filter(|next| matches!(Phase::of_cursor(Some(next)), Ok((Phase::Accounts, _))));
+    Ok((dids.collect(), next))
+}
+
 /// Puts an export into an index, beside what it holds already; gives what that did.
 ///
 /// # Errors
@@ -158,7 +180,7 @@ pub async fn import(index: &dyn Index, from: &mut (dyn BufRead + Send)) -> Resul
         number += 1;
         let mut cursor = None;
         if !text.trim().is_empty() {
-            let line = serde_json::from_str(&text).map_err(|e| Error::Line { line: number, why: e.to_string() })?;
+            let line = serde_json::from_str(&text).map_err(|e| Error::Line { line: number, why: misfit(&e) })?;
             match line {
                 ExportLine::Decision(decision) => moderation.decisions.push(decision),
                 ExportLine::Label(label) => moderation.labels.push(label),

@@ -13,6 +13,7 @@
 
 mod authorize;
 mod chromium;
+mod labeler;
 mod mcp;
 mod pds;
 mod postgres;
@@ -23,6 +24,7 @@ mod setup;
 
 pub use authorize::{Answer, authorize, follow};
 pub use chromium::{Chromium, View};
+pub use labeler::Labeler;
 pub use mcp::{mcp_over_http, mcp_over_stdio};
 pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams, StreamsOptions};
 pub use postgres::{Postgres, PostgresOptions};

@@ -33,9 +33,23 @@ impl Document {
 
     /// The server that holds the repository, if `check` lets it be talked to.
     pub(crate) fn pds(&self, did: &Did, check: impl Fn(&Url) -> Result<()>) -> Result<Url> {
-        let service = entry(&self.service, did, "#atproto_pds")
-            .filter(|service| text(service, "type") == Some("AtprotoPersonalDataServer"))
-            .ok_or_else(|| Error::NoPds { did: did.clone() })?;
+        let pds = self.server(did, "#atproto_pds", "AtprotoPersonalDataServer", check)?;
+        pds.ok_or_else(|| Error::NoPds { did: did.clone() })
+    }
+
+    /// The server that says a labeler's labels, if `check` lets it be talked to, and the key that signs them.
+    pub(crate) fn labeler(&self, did: &Did, check: impl Fn(&Url) -> Result<()>) -> Result<(Url, String)> {
+        let none = |what| Error::NoLabeler { did: did.clone(), what };
+        let url = self.server(did, "#atproto_labeler", "AtprotoLabeler", check)?.ok_or_else(|| none("labeler"))?;
+        let key = self.key(did, "#atproto_label").ok_or_else(|| none("key that signs labels"))?;
+        Ok((url, key))
+    }
+
+    fn server(&self, did: &Did, fragment: &str, kind: &str, check: impl Fn(&Url) -> Result<()>) -> Result<Option<Url>> {
+        let Some(service) = entry(&self.service, did, fragment).filter(|service| text(service, "type") == Some(kind))
+        else {
+            return Ok(None);
+        };
         let bad = |why: &str| Error::BadDocument { did: did.clone(), why: why.into() };
         let endpoint = text(service, "serviceEndpoint").ok_or_else(|| bad("its server has no URL"))?;
         let mut url = Url::parse(endpoint).map_err(|_| bad("its server's URL is none"))?;
@@ -44,12 +58,16 @@ impl Document {
         url.set_path("/");
         url.set_query(None);
         url.set_fragment(None);
-        Ok(url)
+        Ok(Some(url))
     }
 
     /// The key that signs commits, as a `did:key`.
     pub(crate) fn signing_key(&self, did: &Did) -> Option<String> {
-        let method = entry(&self.verification_method, did, "#atproto")?;
+        self.key(did, "#atproto")
+    }
+
+    fn key(&self, did: &Did, fragment: &str) -> Option<String> {
+        let method = entry(&self.verification_method, did, fragment)?;
         if text(method, "type")? != "Multikey" {
             return None;
         }

@@ -13,11 +13,18 @@ use std::{
 use hickory_resolver::TokioResolver;
 use jiff::Timestamp;
 use onrecord_lexicon::{Did, Handle};
+use onrecord_repo::PublicKey;
 use reqwest::StatusCode;
 use url::Url;
 
 use self::document::Document;
-use crate::{Client, Config, Error, RateLimit, Result, error::quote, http::host_of, rate};
+use crate::{
+    Client, Config, Error, RateLimit, Result,
+    error::{misfit, quote},
+    http::host_of,
+    rate,
+    stream::Labeler,
+};
 
 /// An account, as its DID document describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,6 +151,13 @@ impl Client {
         self.did_document(did).await?.pds(did, |url| self.inner.http.guard.check(url))
     }
 
+    /// The labeler that an account is now, as its document says.
+    pub(crate) async fn labeler_of(&self, did: &Did) -> Result<Labeler> {
+        let document = self.did_document(did).await?;
+        let (url, key) = document.labeler(did, |url| self.inner.http.guard.check(url))?;
+        Ok(Labeler { did: did.clone(), url, key: PublicKey::parse(&key)? })
+    }
+
     async fn did_document(&self, did: &Did) -> Result<Document> {
         let url = self.document_url(did)?;
         let host = host_of(&url);
@@ -168,7 +182,7 @@ impl Client {
             _ => {}
         }
         let document = Document::parse(&answer.body)
-            .map_err(|why| Error::BadDocument { did: did.clone(), why: quote(&format!("{host}: {why}")) })?;
+            .map_err(|why| Error::BadDocument { did: did.clone(), why: format!("{host}: {}", misfit(&why)) })?;
         if document.id != did.as_str() {
             return Err(Error::DidMismatch { from: host, asked: did.clone(), got: quote(&document.id) });
         }

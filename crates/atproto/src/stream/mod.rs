@@ -9,12 +9,14 @@
 mod event;
 mod firehose;
 mod jetstream;
+mod labels;
 mod reader;
 mod socket;
 mod source;
 mod tap;
 
 pub use event::{AccountStatus, Body, Commit, Cursor, Event, Flaw, Frame, Operation, Proof};
+pub use labels::{LabelFlaw, LabelFrame, LabelPage, LabelStream, Labeler, Labels, SignedLabel, Unchecked};
 pub use reader::Reader;
 pub use source::{BadSource, Kind, Pattern, Source};
 

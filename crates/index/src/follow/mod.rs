@@ -10,6 +10,7 @@ mod compare;
 mod crawl;
 mod errands;
 mod heads;
+mod labels;
 mod listing;
 mod place;
 mod repository;
@@ -46,6 +47,7 @@ use crate::{
 pub use backfill::{Backfill, BackfillProgress, Backfilled, Target};
 pub use compare::{CompareProgress, Compared, Comparison, Difference};
 pub use crawl::{Limits, Trouble};
+pub use labels::{LabelFollower, LabelProgress};
 pub use repository::{Fetched, fetch};
 
 /// The collections that are asked for: all that the index keeps.
@@ -97,6 +99,8 @@ pub enum Progress {
     },
     /// A batch was written.
     Applied(Applied),
+    /// How much that was.
+    Wrote(Wrote),
     /// The server said something about its stream, e.g. that something may be missed.
     Notice {
         /// Its name.
@@ -130,6 +134,40 @@ pub enum Progress {
         /// Why.
         why: String,
     },
+}
+
+/// How much was written at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wrote {
+    /// Messages of the source.
+    pub frames: u64,
+    /// Changes in them.
+    pub changes: u64,
+    /// Bytes of the records in them, as JSON.
+    pub bytes: u64,
+    /// When the latest of the changes happened, by the clock of its repository's server, in milliseconds since 1970.
+    pub latest_ms: Option<i64>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Wrote {
+    fn of(frames: usize, changes: &[Change]) -> Self {
+        let mut wrote = Self { frames: frames as u64, changes: changes.len() as u64, ..Self::default() };
+        for change in changes {
+            let rev = match change {
+                Change::Put(put) => {
+                    wrote.bytes += put.json.len() as u64;
+                    &put.rev
+                }
+                Change::Delete { rev, .. } | Change::Listed { rev, .. } => rev,
+                _ => continue,
+            };
+            let at_ms = i64::try_from(rev.micros() / 1000).unwrap_or(i64::MAX);
+            wrote.latest_ms = wrote.latest_ms.max(Some(at_ms));
+        }
+        wrote
+    }
 }
 
 /// Follows one source.
@@ -389,6 +427,9 @@ impl Follower {
             let dids = unmet.iter().cloned().collect();
             notes.push(Note::Owed { run: beside.errands.who(), dids, afresh: true });
         }
+        let Pending { changes, numbers, to_resolve, refused, frames, .. } = std::mem::take(pending);
+        let mut wrote = Wrote::of(frames, &changes);
+        let began = Instant::now();
         let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
         // Of a firehose every block was held against its CID.
         let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
@@ -403,6 +444,9 @@ impl Follower {
         if is_owing {
             beside.errands.look();
         }
+        wrote.took = began.elapsed();
+        self.tell(Progress::Wrote(wrote));
+        to_resolve.into_iter().for_each(|did| errands.resolve(did));
         Ok(numbers)
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 
 use super::{
-    moderation::follow_self_labels,
+    moderation::{PROFILE, follow_self_labels},
     read::query,
     write::{Transaction, Work, all, one, run, storable},
 };
@@ -29,7 +29,12 @@ pub(super) fn of_row(row: &tokio_postgres::Row, first: usize) -> Result<KnownAcc
 }
 
 pub(super) async fn read(client: &deadpool_postgres::Object, did: &Did) -> Result<Option<Account>> {
-    let rows = query(client, "SELECT handle, profile, status FROM account WHERE did = $1", &[&did.as_str()]).await?;
+    let rows = query(
+        client,
+        &format!("SELECT a.handle, {PROFILE}, a.status FROM account a WHERE a.did = $1"),
+        &[&did.as_str()],
+    )
+    .await?;
     let account = |row: &tokio_postgres::Row| {
         let author = author(did.as_str(), row.try_get(0)?, row.try_get(1)?)?;
         Ok(Account { author, status: AccountStatus::of_number(row.try_get(2)?) })

@@ -5,7 +5,10 @@ use std::collections::HashSet;
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{moderation::follow_self_labels, write::Work};
+use super::{
+    moderation::{PROFILE, follow_self_labels},
+    write::Work,
+};
 use crate::{
     account::{Account, Profile},
     change::{AccountStatus, Address, Restored, rev_number},
@@ -31,7 +34,7 @@ pub(super) fn find(db: &Connection, did: &Did) -> Result<Option<KnownAccount>> {
 
 pub(super) fn read(db: &Connection, did: &Did) -> Result<Option<Account>> {
     let found: Option<(Option<String>, Option<String>, i16)> = db
-        .prepare_cached("SELECT handle, profile, status FROM account WHERE did = ?1")?
+        .prepare_cached(&format!("SELECT a.handle, {PROFILE}, a.status FROM account a WHERE a.did = ?1"))?
         .query_row([did.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     found

@@ -273,7 +273,10 @@ pub async fn a_label_may_be_of_one_version(index: &dyn Index) {
     assert_eq!(here(read(index, 1, 10).await).head.turns, 3);
     say(index, vec![of(own.cid.clone()), Label { cid: Some(own.cid), ..label(1, subject.clone(), "spam") }]).await;
     assert_eq!(read(index, 1, 10).await, Kept::Hidden(Hidden::Labeler { did: labeler() }));
-    assert_eq!((found(index, "glaze").await, index.labels(&[subject.clone()]).await.unwrap().len()), (0, 2));
+    assert_eq!(
+        (found(index, "glaze").await, index.labels(std::slice::from_ref(&subject)).await.unwrap().len()),
+        (0, 2)
+    );
     apply(index, vec![session(&did(1), 10, 30, Some("Another title"))]).await;
     assert_eq!(here(read(index, 1, 10).await).head.title.as_deref(), Some("Another title"));
     assert!(index.labels(&[subject]).await.unwrap().is_empty());
