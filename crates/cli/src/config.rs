@@ -30,6 +30,17 @@ pub fn log_filter() -> Option<String> {
     variable("ONRECORD_LOG")
 }
 
+/// Whether the log is written as JSON, an object a line.
+pub fn log_is_json() -> Result<bool> {
+    match variable("ONRECORD_LOG_FORMAT").as_deref() {
+        None | Some("text") => Ok(false),
+        Some("json") => Ok(true),
+        Some(_) => {
+            Err(Error::Environment { variable: "ONRECORD_LOG_FORMAT", why: "it is neither text nor json".to_owned() })
+        }
+    }
+}
+
 /// Name of the user of this machine.
 pub fn user() -> Option<String> {
     ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(variable)

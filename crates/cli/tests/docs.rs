@@ -35,6 +35,7 @@ or one object a line. Nothing is asked where standard input is no terminal: the 
 | `ONRECORD_RESOLVER_URL` | a host to resolve handles with |
 | `ONRECORD_ALLOW_LOCAL` | `1` lets identities and servers have addresses on this machine |
 | `ONRECORD_LOG` | what to log on standard error, e.g. `debug` |
+| `ONRECORD_LOG_FORMAT` | `json` for a log of one object a line; `text` by default |
 | `NO_COLOR` | no colour |
 ";
 

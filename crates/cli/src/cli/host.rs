@@ -25,6 +25,13 @@ pub struct Serve {
     /// The dictionary of a Jetstream of the first version, for compressed frames; later ones give their own
     #[arg(long, value_name = "FILE", requires = "follow")]
     pub dictionary: Option<PathBuf>,
+    /// Do not show what this labeler hides, by DID or handle; may be repeated. What it said stays known without this option
+    /// until `onrecord moderate forget-labeler`
+    #[arg(long, value_name = "DID", value_parser = NonEmptyStringValueParser::new())]
+    pub labeler: Vec<String>,
+    /// Answer /metrics at this address, for Prometheus; keep it from the public
+    #[arg(long, value_name = "ADDR")]
+    pub metrics_listen: Option<std::net::SocketAddr>,
     #[command(flatten)]
     pub public: Public,
 }

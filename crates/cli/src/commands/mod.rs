@@ -39,7 +39,8 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
     if let Some(filter) = config::log_filter() {
         let filter = EnvFilter::try_new(filter)
             .map_err(|e| Error::Environment { variable: "ONRECORD_LOG", why: e.to_string() })?;
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        if config::log_is_json()? { log.json().init() } else { log.init() }
     }
     match cli.command {
         Command::Sessions(args) => sessions::run(&args, out),

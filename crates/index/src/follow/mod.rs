@@ -414,7 +414,9 @@ impl Follower {
         cursor: Option<SourceCursor>,
         fence: &Fence,
     ) -> Result<Vec<u64>> {
-        let Pending { changes, numbers, to_resolve, refused, owed, .. } = std::mem::take(pending);
+        let Pending { changes, numbers, to_resolve, refused, owed, frames, .. } = std::mem::take(pending);
+        let mut wrote = Wrote::of(frames, &changes);
+        let began = Instant::now();
         let mut notes = beside.heads.unwritten();
         let is_owing = !owed.is_empty();
         if is_owing {
@@ -427,15 +429,14 @@ impl Follower {
             let dids = unmet.iter().cloned().collect();
             notes.push(Note::Owed { run: beside.errands.who(), dids, afresh: true });
         }
-        let Pending { changes, numbers, to_resolve, refused, frames, .. } = std::mem::take(pending);
-        let mut wrote = Wrote::of(frames, &changes);
-        let began = Instant::now();
         let batch = Batch { cursor, changes, fence: Some(fence.clone()) };
         // Of a firehose every block was held against its CID.
         let trust = if self.source.kind() == Kind::Firehose { Trust::Cids } else { Trust::Nothing };
         let admitted = admit(batch, trust, Timestamp::now()).refusing(refused).noting(notes);
         let applied = self.index.apply(admitted).await?;
         self.tell(Progress::Applied(applied));
+        wrote.took = began.elapsed();
+        self.tell(Progress::Wrote(wrote));
         beside.heads.written();
         let strangers = to_resolve.into_iter().filter(|(_, is_owed)| !is_owed).map(|(did, _)| (did, false));
         for (did, is_owed) in unmet.into_iter().map(|did| (did, true)).chain(strangers) {
@@ -444,9 +445,6 @@ impl Follower {
         if is_owing {
             beside.errands.look();
         }
-        wrote.took = began.elapsed();
-        self.tell(Progress::Wrote(wrote));
-        to_resolve.into_iter().for_each(|did| errands.resolve(did));
         Ok(numbers)
     }
 

@@ -5,7 +5,7 @@ use std::{fs, sync::Arc};
 use onrecord_atproto::stream::{BadSource, Source};
 use onrecord_index::{
     Index,
-    follow::{Follower, Progress},
+    follow::{Follower, LabelFollower, LabelProgress, Progress},
 };
 use tokio::task::JoinSet;
 
@@ -14,6 +14,7 @@ use crate::{
     commands::index::backfill,
     config,
     error::{Error, Result},
+    metrics::Metrics,
     output::line_on_stderr,
 };
 
@@ -22,9 +23,9 @@ pub struct Following(JoinSet<Result<()>>);
 
 impl Following {
     /// Begins to follow what `args` names.
-    pub fn start(args: &Serve, index: &Arc<dyn Index>, quiet: bool) -> Result<Self> {
+    pub fn start(args: &Serve, index: &Arc<dyn Index>, metrics: &Arc<Metrics>, quiet: bool) -> Result<Self> {
         let mut work = JoinSet::new();
-        if args.follow.is_empty() && args.past.is_empty() {
+        if args.follow.is_empty() && args.past.is_empty() && args.labeler.is_empty() {
             return Ok(Self(work));
         }
         let sources: Vec<Source> = (args.follow.iter())
@@ -42,7 +43,21 @@ impl Following {
                 client: client.clone(),
                 source: source.clone(),
                 dictionary: dictionary.clone(),
-                on_progress: teller(source, quiet),
+                on_progress: teller(source, metrics, quiet),
+            };
+            work.spawn(async move {
+                match follower.run().await {
+                    Ok(never) => match never {},
+                    Err(error) => Err(error.into()),
+                }
+            });
+        }
+        for labeler in &args.labeler {
+            let follower = LabelFollower {
+                index: Arc::clone(index),
+                client: client.clone(),
+                labeler: labeler.clone(),
+                on_progress: label_teller(labeler, metrics, quiet),
             };
             work.spawn(async move {
                 match follower.run().await {
@@ -73,9 +88,17 @@ impl Following {
 }
 
 /// Says how a source is followed. What strangers send, and could send without end, is for the log.
-fn teller(source: &Source, quiet: bool) -> Arc<dyn Fn(Progress) + Send + Sync> {
-    let source = source.to_string();
-    Arc::new(move |progress| match progress {
+fn teller(source: &Source, metrics: &Arc<Metrics>, quiet: bool) -> Arc<dyn Fn(Progress) + Send + Sync> {
+    let (source, metrics) = (source.to_string(), Arc::clone(metrics));
+    metrics.follows(&source);
+    Arc::new(move |progress| {
+        metrics.source(&source, &progress);
+        tell(&source, progress, quiet);
+    })
+}
+
+fn tell(source: &str, progress: Progress, quiet: bool) {
+    match progress {
         Progress::Connected if !quiet => line_on_stderr(format_args!("Following {source}.")),
         Progress::Waiting => tracing::info!(source, "another process follows it; waiting"),
         Progress::Lost { why, again_in } => {
@@ -87,6 +110,30 @@ fn teller(source: &Source, quiet: bool) -> Arc<dyn Fn(Progress) + Send + Sync> {
         Progress::Missed { did } => tracing::warn!(source, %did, "something was missed; fetching it"),
         Progress::Fetched(fetched) => tracing::info!(source, did = %fetched.did, records = fetched.records, "fetched"),
         Progress::FetchFailed { did, why } => tracing::warn!(source, %did, why, "cannot be looked up"),
-        Progress::Applied(_) | Progress::Connected => {}
+        Progress::Applied(_) | Progress::Wrote(_) | Progress::Connected => {}
+    }
+}
+
+/// The same of a labeler.
+fn label_teller(labeler: &str, metrics: &Arc<Metrics>, quiet: bool) -> Arc<dyn Fn(LabelProgress) + Send + Sync> {
+    let (labeler, metrics) = (labeler.to_owned(), Arc::clone(metrics));
+    Arc::new(move |progress| {
+        metrics.labeler(&labeler, &progress);
+        match progress {
+            LabelProgress::Connected if !quiet => line_on_stderr(format_args!("Following the labeler {labeler}.")),
+            LabelProgress::Waiting => tracing::info!(labeler, "another process follows it; waiting"),
+            LabelProgress::Lost { why, again_in } => line_on_stderr(format_args!(
+                "the labeler {labeler}: {why}; connecting again in {:.1} s",
+                again_in.as_secs_f64()
+            )),
+            LabelProgress::Notice { name, message } => {
+                line_on_stderr(format_args!("the labeler {labeler} says {name}: {message}"));
+            }
+            LabelProgress::Refused(flaw) => tracing::warn!(labeler, flaw = flaw.code(), "a label that is not believed"),
+            LabelProgress::Unreadable { why } => tracing::warn!(labeler, why, "a frame that cannot be understood"),
+            LabelProgress::Swept { accounts } => tracing::info!(labeler, accounts, "asked of all that are known"),
+            LabelProgress::SweepFailed { why } => tracing::warn!(labeler, why, "cannot be asked"),
+            LabelProgress::Kept(_) | LabelProgress::Connected => {}
+        }
     })
 }

@@ -2,6 +2,7 @@
 
 mod doors;
 mod follow;
+mod metrics;
 mod own;
 
 use std::{
@@ -18,6 +19,7 @@ use crate::{
     cli::{PublicUrl, Serve},
     config,
     error::{Error, Result},
+    metrics::Metrics,
     output::Out,
     terminal,
 };
@@ -32,8 +34,9 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         None => Some(own::own(&Arc::new(Mutex::new(config::open_workspace()?)))),
     };
     let index = open_index(args).await?;
+    let metrics = Arc::new(Metrics::new());
     let mut following = match &index {
-        Some(index) => Some(Following::start(args, index, out.quiet)?),
+        Some(index) => Some(Following::start(args, index, &metrics, out.quiet)?),
         None => None,
     };
     let listener = TcpListener::bind(args.listen)
@@ -54,6 +57,10 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
             }
         });
     }
+    if let Some(address) = args.metrics_listen {
+        let bound = metrics::listen(address, Arc::clone(&metrics), index.clone()).await?;
+        out.note(format!("Metrics are at http://{bound}/metrics"));
+    }
     let limits = args.public.limits();
     let host = args.public.host(public);
     let doors = index.as_ref().map(|index| doors::router(own.as_ref(), index, &host));
@@ -66,7 +73,9 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         live: Some(Live::new(config::client()?)),
         limits: limits.clone(),
     });
-    let app = pages.merge(doors);
+    let site = pages.merge(doors);
+    // Counted only where somebody looks.
+    let app = if args.metrics_listen.is_some() { metrics::counted(site, &metrics) } else { site };
     let failed = async {
         match &mut following {
             Some(following) => following.failed().await,
@@ -84,7 +93,10 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
 async fn open_index(args: &Serve) -> Result<Option<Arc<dyn Index>>> {
     let asked = config::index_address(args.db.db.as_deref())?;
     // Nobody who only serves what is theirs needs an index made.
-    let fills = args.public.public_url.is_some() || !args.follow.is_empty() || !args.past.is_empty();
+    let fills = args.public.public_url.is_some()
+        || !args.follow.is_empty()
+        || !args.past.is_empty()
+        || !args.labeler.is_empty();
     if !fills && args.db.db.is_none() && !asked.contains("://") && !Path::new(&asked).exists() {
         return Ok(None);
     }
