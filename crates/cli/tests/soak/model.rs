@@ -175,10 +175,11 @@ impl Account {
             if here != ours {
                 found.push(format!("{}: {here:?} is there, and should be {ours:?}", at.uri()));
             }
-            // Whoever comes by an old link is told that it is gone.
+            // It is gone; or, to a host that caught up by fetching the repository and missed all its life, unknown.
             let is_gone = place.0 == SESSION && !self.records.contains_key(place);
-            if is_gone && !matches!(index.conversation(&at, None, 1).await.unwrap(), Kept::Gone) {
-                found.push(format!("{} is gone, and that is not known", at.uri()));
+            let known = index.conversation(&at, None, 1).await.unwrap();
+            if is_gone && !matches!(known, Kept::Gone | Kept::Unknown) {
+                found.push(format!("{} is gone, and is shown", at.uri()));
             }
         }
         for word in &self.words {
