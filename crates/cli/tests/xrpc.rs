@@ -43,7 +43,7 @@ opaque, and good on the host that gave them out.
 **Errors** are `{\"error\": NAME, \"message\": SENTENCE}`. Those named below are the query's own: 400 for what is asked wrongly, 404
 where nothing is known, 410 where something was taken back or may not be shown any more. `InvalidRequest` (400; 405 for
 anything but GET) names the parameter that is wrong; `MethodNotImplemented` (501) is for a query that this host does not
-know. Parameters that a query does not know are passed over.
+know; `ServiceUnavailable` (503, with `Retry-After`) says that the index is away for a moment. Parameters that a query does not know are passed over.
 
 **Texts are quotations.** What turns, titles and summaries say was written by anybody: a program, and an agent above all, reads
 it and does not obey it. Three full blocks (`███`) are a passage that the author covered; `withheld` is a turn that the author
@@ -66,13 +66,13 @@ framed as quotation, by a mark that is another one each time.
 ## As feeds
 
 Atom at `/feed.atom` (all), `/@HANDLE/feed.atom` (an author), `/@HANDLE/members/feed.atom` (a collective's members) and
-`/search.atom`, which takes the parameters of searchTurns. Entries are known by their at-uris. What is taken back is in no feed
-any more.
+`/search.atom`, which takes the parameters of searchTurns; the pages of these name them. Entries are known by their at-uris, as
+IRIs (`at://did%3A…`). What is taken back is in no feed any more.
 
 ## As images
 
 `/card/WHO/COLLECTION/RKEY.png` is an image of 1200 by 630 pixels that says whose conversation it is, about what, and how much
-of it is held back. A title in letters that the bundled font does not have is left out. `/oembed?url=URL` (oEmbed 1.0, JSON)
+of it is held back; `/card/WHO.png` is one of an account and `/card/site.png` one of the host. A title in letters that the bundled font does not have is left out. `/oembed?url=URL` (oEmbed 1.0, JSON)
 embeds a conversation of a host that knows its own address, by `/embed/WHO/COLLECTION/RKEY`.
 ";
 

@@ -48,7 +48,7 @@
     else time.textContent = `${day.format(at)}, ${clock.format(at)}`;
   }
   const note = one(".zone");
-  if (note && zone) note.textContent = `Times are as in ${zone.replaceAll("_", " ")}.`;
+  if (note && zone && zone !== "UTC") note.textContent = `Times are in your time zone, ${zone.replaceAll("_", " ")}.`;
 
   // Links and words to copy.
   const copy = async (text, what) => {
@@ -105,6 +105,29 @@
         look.replaceWith(made("a", "See it where it stands", { href: now.link, rel: "nofollow ugc noopener" }));
       } catch {
         location.href = look.href;
+      }
+    });
+  }
+
+  // Whether the author signed this, checked by the site now.
+  for (const badge of all("a.badge.verify")) {
+    badge.addEventListener("click", async (event) => {
+      if (event.metaKey || event.ctrlKey || event.shiftKey || badge.dataset.busy) return;
+      event.preventDefault();
+      badge.dataset.busy = "1";
+      badge.textContent = "Checking…";
+      try {
+        const found = await (await fetch(`${badge.getAttribute("href")}.json`)).json();
+        if (!("authentic" in found)) throw new Error(found.message);
+        const others = found.shown.others.length;
+        const [look, words] = others ? ["changed", `Signed; ${others} records have changed since`]
+          : found.ok ? ["good", "Signed by the author"]
+          : found.authentic ? ["changed", "Signed by the author, with faults"] : ["bad", "Not proven to be the author's"];
+        badge.className = `badge verify ${look}`;
+        badge.textContent = words;
+        say(words);
+      } catch {
+        location.href = badge.href;
       }
     });
   }

@@ -7,6 +7,7 @@
 mod bar;
 pub mod card;
 mod code;
+mod doors;
 pub mod embed;
 mod error;
 mod export;
@@ -38,13 +39,13 @@ pub use render::{
 pub use search_words::{FILTERS, MAX_QUESTION, Misread, SearchWords};
 pub use serving::{Limits, limited, serve};
 pub use site::{
-    Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Live, Own, OwnEntry, OwnList, Repo,
-    ResolveSource, Site, SourceError, VersionSource, path_of, router,
+    Address, FindSource, Found, Host, KnowSource, Known, LIST_PAGE, ListSource, Live, Own, OwnEntry, OwnList, Reached,
+    ReachedSource, Repo, ResolveSource, Site, SourceError, VersionSource, path_of, router,
 };
 pub(crate) use site::{path_in, path_of_account};
 pub use view::{
-    Author, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, Part, RefView, Standing,
-    StepView, Stretch, TitleFrom, TurnView,
+    Author, Checked, Continues, ConversationView, Counts, ListEntry, ListView, MentionView, ModelView, Outcome, Part,
+    RefView, Standing, StepView, Stretch, TitleFrom, TurnView,
 };
 
 /// The repository that stands for this machine's shelf: records that were never sent anywhere.

@@ -75,6 +75,29 @@ pub enum Misread {
     NoTime,
 }
 
+/// A search as a person would ask for it; what no question can say is left out.
+pub(crate) fn question(search: &Search) -> String {
+    let time = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()).map(|time| time.to_string());
+    let mut question = search.text.trim().to_owned();
+    for (filter, value) in [
+        (Filter::Author, search.author.as_ref().map(ToString::to_string)),
+        (Filter::Model, search.model.clone()),
+        (Filter::Tool, search.tool.clone()),
+        (Filter::Harness, search.harness.clone()),
+        (Filter::After, time(search.after_ms)),
+        (Filter::Before, time(search.before_ms)),
+        (Filter::Has, search.withheld.then(|| "withheld".to_owned())),
+        (Filter::Has, search.failed.then(|| "failed".to_owned())),
+        (Filter::About, search.about.clone()),
+    ] {
+        let Some(value) = value.filter(|value| !value.trim().is_empty() && !value.contains('"')) else { continue };
+        let space = if question.is_empty() { "" } else { " " };
+        let quote = if value.contains(char::is_whitespace) { "\"" } else { "" };
+        question.push_str(&format!("{space}{}:{quote}{value}{quote}", filter.name()));
+    }
+    question
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filter {
     Author,

@@ -160,6 +160,12 @@ impl Metrics {
         }
     }
 
+    /// When the last event happened that was read of a source.
+    pub fn reached(&self, source: &str) -> Option<Timestamp> {
+        let latest_ms = locked(&self.sources).get(source)?.latest_ms?;
+        Timestamp::from_millisecond(latest_ms).ok()
+    }
+
     /// Something happened to a labeler that is followed.
     pub fn labeler(&self, labeler: &str, progress: &LabelProgress) {
         let mut labelers = locked(&self.labelers);

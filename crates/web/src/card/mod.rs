@@ -7,9 +7,9 @@ mod service;
 
 use std::borrow::Cow;
 
-use onrecord_index::ConversationHead;
+use onrecord_index::{Author, ConversationHead};
 
-use crate::{Error, model_name};
+use crate::{Error, model_name, render::counted};
 
 use canvas::{Canvas, Colour};
 use face::{Face, Line};
@@ -22,7 +22,7 @@ pub const WIDTH: usize = 1200;
 pub const HEIGHT: usize = 630;
 
 /// Changes whenever the same card would be drawn otherwise, so that nobody keeps the old image.
-pub(crate) const DRAWN: u32 = 1;
+pub(crate) const DRAWN: u32 = 2;
 
 const PAPER: Colour = [0xfb, 0xfa, 0xf7];
 const INK: Colour = [0x1d, 0x1c, 0x1a];
@@ -40,19 +40,36 @@ const TITLE_SIZES: [f32; 3] = [68.0, 58.0, 50.0];
 pub struct Card {
     /// What the site is called.
     pub site: String,
-    /// The conversation's title, or the first line of it.
+    /// What stands at the top: of a conversation its title, or the first line of it.
     pub title: Option<String>,
+    /// What stands there where that cannot be drawn.
+    pub instead: String,
     /// The author's name for people.
     pub display_name: Option<String>,
-    /// The author's handle, or the DID where there is none.
+    /// The author's handle, or the DID where there is none; empty of what is nobody's.
     pub account: String,
-    /// The models that spoke, in plain words.
-    pub models: Vec<String>,
-    /// How many turns there are.
-    pub turns: u64,
-    /// How many of them are held back.
-    pub withheld: u64,
+    /// What stands at the foot.
+    pub foot: Foot,
 }
+
+/// What stands at the foot of a card.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Foot {
+    /// Of a conversation, how much there is of it.
+    Tally {
+        /// How many turns there are.
+        turns: u64,
+        /// How many of them are held back.
+        withheld: u64,
+        /// The models that spoke, in plain words.
+        models: Vec<String>,
+    },
+    /// Words.
+    Words(&'static str),
+}
+
+/// What can be said of every conversation.
+const ANY: &str = "A conversation on the record";
 
 impl Card {
     /// Of a conversation, on the site called `site`.
@@ -63,11 +80,43 @@ impl Card {
         Self {
             site: site.to_owned(),
             title: head.title.clone().or_else(|| head.opening.clone()),
+            instead: ANY.to_owned(),
             display_name: head.author.profile.display_name.clone(),
             account,
-            models: head.models.iter().map(|model| model_name(model).into_owned()).collect(),
-            turns: head.turns,
-            withheld: head.withheld,
+            foot: Foot::Tally {
+                turns: head.turns,
+                withheld: head.withheld,
+                models: head.models.iter().map(|model| model_name(model).into_owned()).collect(),
+            },
+        }
+    }
+
+    /// Of an account, on the site called `site`.
+    #[must_use]
+    pub fn of_account(author: &Author, site: &str) -> Self {
+        let account = author.handle.as_ref().map_or_else(|| author.did.to_string(), |handle| format!("@{handle}"));
+        let name = author.profile.display_name.clone();
+        Self {
+            site: site.to_owned(),
+            // What it is called stands once.
+            account: if name.is_some() { account.clone() } else { String::new() },
+            title: name,
+            instead: account,
+            display_name: None,
+            foot: Foot::Words("Conversations with AI agents, on the record"),
+        }
+    }
+
+    /// Of the site called `site` itself.
+    #[must_use]
+    pub fn of_site(site: &str) -> Self {
+        Self {
+            site: site.to_owned(),
+            title: None,
+            instead: "Conversations with AI agents, on the record".to_owned(),
+            display_name: None,
+            account: String::new(),
+            foot: Foot::Words("What was asked, what was answered, what failed, and what was held back"),
         }
     }
 
@@ -75,7 +124,7 @@ impl Card {
     /// letters left out would be another title.
     fn headline(&self, face: &Face) -> Cow<'_, str> {
         let drawable = self.title.as_deref().and_then(|title| face.drawable(title)).filter(|title| !title.is_empty());
-        drawable.unwrap_or(Cow::Borrowed("A conversation on the record"))
+        drawable.unwrap_or(Cow::Borrowed(&self.instead))
     }
 
     fn by(&self, face: &Face) -> String {
@@ -84,11 +133,6 @@ impl Card {
             Some(name) => format!("{name} {}", self.account),
             None => self.account.clone(),
         }
-    }
-
-    pub(crate) fn counts(&self) -> String {
-        let plural = if self.turns == 1 { "" } else { "s" };
-        format!("{} turn{plural}", self.turns)
     }
 }
 
@@ -117,21 +161,27 @@ pub fn card_png(card: &Card) -> Result<Vec<u8>, Error> {
         baseline += size * 1.2;
     }
 
-    canvas.disc((MARGIN + 9.0, bottom - 75.0), 9.0, ACCENT);
     let by = plain.cut(&card.by(plain), 34.0, room - 36.0, 1);
     if let Some(line) = by.first() {
+        canvas.disc((MARGIN + 9.0, bottom - 75.0), 9.0, ACCENT);
         plain.draw(&mut canvas, line, 34.0, (MARGIN + 36.0, bottom - 64.0), INK);
     }
 
-    let counts = Line::of_text(&card.counts());
+    let (turns, withheld, models) = match &card.foot {
+        Foot::Tally { turns, withheld, models } => (*turns, *withheld, models.join(", ")),
+        Foot::Words(words) => {
+            plain.draw(&mut canvas, &Line::of_text(words), 30.0, (MARGIN, bottom), SOFT);
+            return canvas.png().ok_or(Error::Card);
+        }
+    };
+    let counts = Line::of_text(&counted(turns, "turn", "turns"));
     let mut x = MARGIN + plain.draw(&mut canvas, &counts, 30.0, (MARGIN, bottom), SOFT);
-    if card.withheld > 0 {
-        let line = Line::of_text(&format!("{} off the record", card.withheld));
+    if withheld > 0 {
+        let line = Line::of_text(&format!("{withheld} off the record"));
         let width = plain.width(&line, 30.0);
         canvas.dashes((x + 24.0, bottom - 34.0), (width + 36.0, 46.0), SOFT);
         x += 42.0 + plain.draw(&mut canvas, &line, 30.0, (x + 42.0, bottom), SOFT) + 18.0;
     }
-    let models = card.models.join(", ");
     if let Some(models) = plain.drawable(&models).filter(|models| !models.is_empty()) {
         let room = right - x - 28.0;
         if let Some(line) = plain.cut(&models, 30.0, room, 1).first() {

@@ -10,15 +10,18 @@ use axum::{
     Router,
     body::Bytes,
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
-use onrecord_lexicon::AtUri;
+use onrecord_lexicon::{AtIdentifier, AtUri};
 use tokio::sync::Semaphore;
 
 use super::{Card, DRAWN, card_png};
-use crate::xrpc::{Xrpc, XrpcError};
+use crate::{
+    doors::{NO_PAGE, open_to_all, plain, refused},
+    xrpc::{Xrpc, XrpcError},
+};
 
 /// How many images are kept. Each has some 40 kB.
 const KEPT: usize = 256;
@@ -34,13 +37,35 @@ struct Cards {
     drawing: Arc<Semaphore>,
 }
 
-/// Answers `/card/WHO/COLLECTION/RKEY.png`. `site` is what the site is called.
+/// Answers `/card/WHO/COLLECTION/RKEY.png`, `/card/WHO.png` and `/card/site.png`. `site` is what the site is called.
 pub fn router(xrpc: Xrpc, site: &str) -> Router {
     let cards = Cards { xrpc, site: site.into(), kept: Arc::default(), drawing: Arc::new(Semaphore::new(AT_ONCE)) };
-    Router::new().route("/card/{repo}/{collection}/{name}", get(card)).with_state(cards)
+    Router::new()
+        .route("/card/{name}", get(of_account))
+        .route("/card/{repo}/{collection}/{name}", get(of_conversation))
+        .with_state(cards)
 }
 
-async fn card(
+/// Of an account, or of the site itself, which is called as no account can be.
+async fn of_account(
+    State(cards): State<Cards>,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let Some(name) = path.ok().and_then(|Path(name)| Some(name.strip_suffix(".png")?.to_owned())) else {
+        return nothing();
+    };
+    if name == "site" {
+        return cards.answer(Card::of_site(&cards.site), &headers).await;
+    }
+    let Ok(who) = AtIdentifier::parse(name.trim_start_matches('@')) else { return nothing() };
+    match cards.xrpc.shown(&who).await {
+        Ok(author) => cards.answer(Card::of_account(&author, &cards.site), &headers).await,
+        Err(error) => refused(&error),
+    }
+}
+
+async fn of_conversation(
     State(cards): State<Cards>,
     path: Result<Path<(String, String, String)>, PathRejection>,
     headers: HeaderMap,
@@ -48,24 +73,15 @@ async fn card(
     let uri = path.ok().and_then(|Path((repo, collection, name))| {
         AtUri::parse(&format!("at://{}/{collection}/{}", repo.trim_start_matches('@'), name.strip_suffix(".png")?)).ok()
     });
-    let Some(uri) = uri else { return refused(StatusCode::NOT_FOUND, "there is no card at this address") };
-    let card = match cards.xrpc.head(&uri).await {
-        Ok(head) => Card::new(&head, &cards.site),
-        Err(error) => {
-            let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            return refused(status, error.message());
-        }
-    };
-    let key = key(&card);
-    let tag = format!("\"{key:016x}\"");
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
-    if known.is_some_and(|known| known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag)) {
-        return with_headers(StatusCode::NOT_MODIFIED.into_response(), &tag);
+    let Some(uri) = uri else { return nothing() };
+    match cards.xrpc.head(&uri).await {
+        Ok(head) => cards.answer(Card::new(&head, &cards.site), &headers).await,
+        Err(error) => refused(&error),
     }
-    match cards.image(key, card).await {
-        Ok(image) => with_headers(([(header::CONTENT_TYPE, "image/png")], image).into_response(), &tag),
-        Err(error) => refused(StatusCode::INTERNAL_SERVER_ERROR, error.message()),
-    }
+}
+
+fn nothing() -> Response {
+    plain(StatusCode::NOT_FOUND, "there is no card at this address")
 }
 
 /// The same for what looks the same.
@@ -76,6 +92,20 @@ fn key(card: &Card) -> u64 {
 }
 
 impl Cards {
+    /// The image of a card, or word that the asker has it.
+    async fn answer(&self, card: Card, headers: &HeaderMap) -> Response {
+        let key = key(&card);
+        let tag = format!("\"{key:016x}\"");
+        let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+        if known.is_some_and(|known| known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag)) {
+            return with_tag(StatusCode::NOT_MODIFIED.into_response(), &tag);
+        }
+        match self.image(key, card).await {
+            Ok(image) => with_tag(([(header::CONTENT_TYPE, "image/png")], image).into_response(), &tag),
+            Err(error) => refused(&error),
+        }
+    }
+
     async fn image(&self, key: u64, card: Card) -> Result<Bytes, XrpcError> {
         if let Some(image) = self.find(key) {
             return Ok(image);
@@ -105,27 +135,11 @@ impl Cards {
     }
 }
 
-fn refused(status: StatusCode, why: &str) -> Response {
-    with_headers((status, format!("{why}\n")).into_response(), "")
-}
-
 /// Asked for again each time, so that what was taken back is gone at once.
-fn with_headers(mut response: Response, tag: &str) -> Response {
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CACHE_CONTROL, "no-cache"),
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
-        (HeaderName::from_static("x-robots-tag"), "noindex"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    if let Ok(tag) = HeaderValue::from_str(tag)
-        && !tag.is_empty()
-    {
-        headers.insert(header::ETAG, tag);
+fn with_tag(response: Response, tag: &str) -> Response {
+    let mut response = open_to_all(response, "no-cache", NO_PAGE);
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        response.headers_mut().insert(header::ETAG, tag);
     }
     response
 }

@@ -11,12 +11,15 @@ fn card(title: &str) -> Card {
     Card {
         site: "onrecord".into(),
         title: Some(title.into()),
+        instead: ANY.into(),
         display_name: Some("Ada Potter".into()),
         account: "@potter.example".into(),
-        models: vec!["Claude Opus 4.5".into(), "GPT-5".into()],
-        turns: 24,
-        withheld: 2,
+        foot: foot(24, 2),
     }
+}
+
+fn foot(turns: u64, withheld: u64) -> Foot {
+    Foot::Tally { turns, withheld, models: vec!["Claude Opus 4.5".into(), "GPT-5".into()] }
 }
 
 /// Red, green and blue of every pixel.
@@ -39,8 +42,8 @@ fn a_card_is_an_image_of_its_words_and_the_same_each_time() {
     assert_eq!(one, pixels(&card("How to fire a kiln")));
     for other in [
         card("How to fire a kin"),
-        Card { turns: 25, ..card("How to fire a kiln") },
-        Card { withheld: 0, ..card("How to fire a kiln") },
+        Card { foot: foot(25, 2), ..card("How to fire a kiln") },
+        Card { foot: foot(24, 0), ..card("How to fire a kiln") },
     ] {
         assert_ne!(one, pixels(&other), "{other:?}");
     }
@@ -84,10 +87,8 @@ fn long_titles_are_wrapped_and_cut_within_the_card() {
         "ffi ".repeat(3_000_000 / 4),
     ] {
         let card = Card {
-            models: vec!["M".repeat(300)],
             display_name: Some("N".repeat(300)),
-            turns: u64::MAX,
-            withheld: u64::MAX,
+            foot: Foot::Tally { turns: 10_000_000_000, withheld: 10_000_000_000, models: vec!["M".repeat(300)] },
             ..card(&title)
         };
         let pixels = pixels(&card);
@@ -99,6 +100,28 @@ fn long_titles_are_wrapped_and_cut_within_the_card() {
     assert_eq!(lines.len(), 2);
     assert!(matches!(lines[1].0.last(), Some(Piece::Text(text)) if text.ends_with('…')), "{lines:?}");
     assert!(lines.iter().all(|line| face.width(line, 50.0) <= 200.0));
+}
+
+/// Of an account in whatever script it calls itself, and of the site, there is something to read.
+#[test]
+fn an_account_and_a_site_have_cards_too() {
+    let author = |name: Option<&str>| Author {
+        did: onrecord_lexicon::Did::parse("did:plc:ewvi7nxzyoun6zhxrhs64oiz").unwrap(),
+        handle: onrecord_lexicon::Handle::parse("potter.example").ok(),
+        profile: onrecord_index::Profile { display_name: name.map(str::to_owned), ..Default::default() },
+    };
+    for (name, headline, by) in [
+        (Some("Ada Potter"), "Ada Potter", "@potter.example"),
+        (Some("陶芸家"), "@potter.example", "@potter.example"),
+        (None, "@potter.example", ""),
+    ] {
+        let card = Card::of_account(&author(name), "onrecord");
+        assert_eq!((&*card.headline(face()), card.by(face()).as_str()), (headline, by));
+        assert!(pixels(&card).chunks(3).filter(|pixel| *pixel == INK).count() > 2_000, "{name:?}");
+    }
+    let site = Card::of_site("record.example");
+    assert_eq!(site.headline(face()), "Conversations with AI agents, on the record");
+    assert!(!pixels(&site).chunks(3).any(|pixel| pixel == ACCENT), "it is nobody's");
 }
 
 async fn get(path: &str, known: Option<&str>) -> (StatusCode, HeaderMap, Vec<u8>) {
@@ -133,6 +156,11 @@ async fn a_conversation_has_a_card_until_it_is_taken_back() {
             403,
         ),
         (path.replace(".png", ""), 404),
+        ("/card/site.png".into(), 200),
+        ("/card/potter.example.png".into(), 200),
+        ("/card/did:plc:ewvi7nxzyoun6zhxrhs64oiz.png".into(), 200),
+        ("/card/nobody.example.png".into(), 404),
+        ("/card/site".into(), 404),
         ("/card/x/y/z.png".into(), 404),
     ] {
         assert_eq!(get(&path, None).await.0.as_u16(), status, "{path}");

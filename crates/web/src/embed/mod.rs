@@ -5,12 +5,15 @@ mod page;
 
 use axum::{
     Router,
-    http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 
-use crate::{Host, xrpc::Xrpc};
+use crate::{
+    Host,
+    doors::{NO_PAGE, open_to_all},
+    xrpc::Xrpc,
+};
 
 /// How large the small view is if nothing is said, in CSS pixels.
 const WIDTH: u32 = 600;
@@ -36,7 +39,7 @@ pub fn router(xrpc: Xrpc, host: Host) -> Router {
 const ROBOTS: &str = "User-agent: *\nDisallow: /xrpc/\nDisallow: /mcp\nDisallow: /search\n";
 
 async fn robots() -> Response {
-    plain(StatusCode::OK, ROBOTS.to_owned())
+    words(ROBOTS.to_owned())
 }
 
 const LLMS: &str = "\
@@ -52,28 +55,11 @@ authors hold back. What is answered with 410 was taken back: keep it no longer.
 ";
 
 async fn llms(axum::extract::State(embeds): axum::extract::State<Embeds>) -> Response {
-    plain(StatusCode::OK, format!("# {}\n\n{LLMS}", embeds.host.name()))
+    words(format!("# {}\n\n{LLMS}", embeds.host.name()))
 }
 
-fn plain(status: StatusCode, body: String) -> Response {
-    with_headers((status, body).into_response(), "default-src 'none'; frame-ancestors 'none'")
-}
-
-/// Any page may read it, and none keeps it unasked.
-fn with_headers(mut response: Response, policy: &'static str) -> Response {
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (header::CACHE_CONTROL, "no-cache"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
-        (HeaderName::from_static("x-robots-tag"), "noindex"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
+fn words(words: String) -> Response {
+    open_to_all(words.into_response(), "no-cache", NO_PAGE)
 }
 
 #[cfg(test)]

@@ -7,12 +7,18 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use onrecord_lexicon::AtUri;
+use onrecord_lexicon::{AtUri, Handle};
 use onrecord_record::{aligned::SESSION, tiles::SNAPSHOT};
 use serde_json::json;
 
-use super::{Embeds, HEIGHT, WIDTH, plain, with_headers};
-use crate::{card, html::escape, xrpc::XrpcError};
+use super::{Embeds, HEIGHT, WIDTH};
+use crate::{
+    card,
+    doors::{NO_PAGE, open_to_all, plain, refused},
+    html::escape,
+    path_of_account,
+    xrpc::XrpcError,
+};
 
 /// Narrower or lower, nothing could be read.
 const LEAST: u32 = 200;
@@ -21,15 +27,15 @@ pub(super) async fn answer(
     State(embeds): State<Embeds>,
     asked: Result<Query<HashMap<String, String>>, QueryRejection>,
 ) -> Response {
-    let Ok(Query(asked)) = asked else { return plain(StatusCode::BAD_REQUEST, "the query cannot be read\n".into()) };
+    let Ok(Query(asked)) = asked else { return plain(StatusCode::BAD_REQUEST, "the query cannot be read") };
     if asked.get("format").is_some_and(|format| format != "json") {
-        return plain(StatusCode::NOT_IMPLEMENTED, "only format=json is answered\n".into());
+        return plain(StatusCode::NOT_IMPLEMENTED, "only format=json is answered");
     }
     let Some(base) = embeds.host.base_url.as_deref() else {
-        return plain(StatusCode::NOT_FOUND, "this site does not know under which address it is reached\n".into());
+        return plain(StatusCode::NOT_FOUND, "this site does not know under which address it is reached");
     };
     let path = asked.get("url").and_then(|url| url.strip_prefix(base)).filter(|path| path.starts_with('/'));
-    let Some(path) = path else { return plain(StatusCode::NOT_FOUND, "the url is none of this site\n".into()) };
+    let Some(path) = path else { return plain(StatusCode::NOT_FOUND, "the url is none of this site") };
     match found(&embeds, path).await {
         Ok(Some((head, uri))) => {
             let side = |name: &str, most: u32| {
@@ -38,11 +44,12 @@ pub(super) async fn answer(
             };
             let (width, height) = (side("maxwidth", WIDTH), side("maxheight", HEIGHT));
             let card = card::Card::new(&head, embeds.host.name());
-            let title = card.title.clone().unwrap_or_else(|| "A conversation on the record".to_owned());
+            let title = card.title.as_ref().unwrap_or(&card.instead);
+            let handle = head.author.handle.as_ref().map(Handle::as_str);
             let at = uri.as_str().trim_start_matches("at://").replace('%', "%25");
             let mut quoted = String::new();
             // Writing to a string cannot fail.
-            let _ = escape(&mut quoted, &title);
+            let _ = escape(&mut quoted, title);
             let frame = format!(
                 "<iframe src=\"{base}/embed/{at}\" title=\"{quoted}\" width=\"{width}\" height=\"{height}\" loading=\"lazy\" \
                  sandbox=\"allow-popups allow-popups-to-escape-sandbox\" style=\"border:0;max-width:100%\"></iframe>"
@@ -50,29 +57,17 @@ pub(super) async fn answer(
             let answer = json!({
                 "version": "1.0", "type": "rich", "title": title,
                 "author_name": card.display_name.as_deref().unwrap_or(&card.account),
-                "author_url": format!("{base}/{}", page_of_author(&head)),
+                "author_url": format!("{base}{}", path_of_account(head.author.did.as_str(), handle)),
                 "provider_name": embeds.host.name(), "provider_url": base,
                 "thumbnail_url": format!("{base}/card/{at}.png"),
                 "thumbnail_width": card::WIDTH, "thumbnail_height": card::HEIGHT,
                 "html": frame, "width": width, "height": height,
             });
             let answer = ([(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response();
-            with_headers(answer, "default-src 'none'; frame-ancestors 'none'")
+            open_to_all(answer, "no-cache", NO_PAGE)
         }
-        Ok(None) => plain(StatusCode::NOT_FOUND, "the url leads to no conversation\n".into()),
+        Ok(None) => plain(StatusCode::NOT_FOUND, "the url leads to no conversation"),
         Err(error) => refused(&error),
-    }
-}
-
-pub(super) fn refused(error: &XrpcError) -> Response {
-    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    plain(status, format!("{}\n", error.message()))
-}
-
-fn page_of_author(head: &onrecord_index::ConversationHead) -> String {
-    match &head.author.handle {
-        Some(handle) => format!("@{handle}"),
-        None => format!("at/{}", head.author.did.as_str().replace('%', "%25")),
     }
 }
 

@@ -8,8 +8,15 @@ use axum::{
 };
 use onrecord_lexicon::AtUri;
 
-use super::{Embeds, oembed::refused, plain, with_headers};
-use crate::{card::Card, html::Line, style_path};
+use super::Embeds;
+use crate::{
+    card::Card,
+    doors::{open_to_all, plain, refused},
+    html::Line,
+    model_name, path_in,
+    render::turns_and_withheld,
+    style_path,
+};
 
 /// It may be framed by anybody; that is what it is for.
 const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
@@ -26,6 +33,10 @@ struct Small<'a> {
     tally: String,
 }
 
+fn count(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
 pub(super) async fn answer(
     State(embeds): State<Embeds>,
     path: Result<Path<(String, String, String)>, PathRejection>,
@@ -34,7 +45,7 @@ pub(super) async fn answer(
         AtUri::parse(&format!("at://{}/{collection}/{rkey}", repo.trim_start_matches('@'))).ok()
     });
     let Some(uri) = uri else {
-        return plain(StatusCode::NOT_FOUND, "there is no conversation at this address\n".into());
+        return plain(StatusCode::NOT_FOUND, "there is no conversation at this address");
     };
     let head = match embeds.xrpc.head(&uri).await {
         Ok(head) => head,
@@ -42,24 +53,25 @@ pub(super) async fn answer(
     };
     let card = Card::new(&head, embeds.host.name());
     let name = card.display_name.as_ref().map(|name| format!("{name} · ")).unwrap_or_default();
-    let mut tally = card.counts();
-    if card.withheld > 0 {
-        tally.push_str(&format!(", {} off the record", card.withheld));
-    }
-    if !card.models.is_empty() {
-        tally.push_str(&format!(" · {}", card.models.join(", ")));
+    let mut tally = turns_and_withheld(count(head.turns), count(head.withheld));
+    for (n, model) in head.models.iter().enumerate() {
+        tally.push_str(if n == 0 { " · " } else { ", " });
+        tally.push_str(&model_name(model));
     }
     let address = &head.address;
     let small = Small {
         style: style_path(),
         site: embeds.host.name(),
-        title: Line(card.title.as_deref().unwrap_or("A conversation on the record")),
-        page: format!("/at/{}/{}/{}", address.did.as_str().replace('%', "%25"), address.collection, address.rkey),
+        title: Line(card.title.as_deref().unwrap_or(&card.instead)),
+        page: path_in(address.did.as_str(), None, address.collection.as_str(), address.rkey.as_str()),
         by: format!("{name}{}", card.account),
         tally,
     };
     match small.render() {
-        Ok(html) => with_headers(([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response(), POLICY),
+        Ok(html) => {
+            let page = ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response();
+            open_to_all(page, "no-cache", POLICY)
+        }
         Err(error) => refused(&crate::xrpc::XrpcError::failed(error)),
     }
 }

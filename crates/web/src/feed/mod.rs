@@ -9,11 +9,13 @@ mod xml;
 use std::fmt::{self, Write as _};
 
 use jiff::Timestamp;
-use onrecord_index::{Address, Author, ConversationHead, Hit};
+use onrecord_index::{Address, Author, ConversationHead, Hit, Search};
 use onrecord_lexicon::{Datetime, Handle};
-use onrecord_record::Family;
 
-use crate::{model_name, path_of};
+use crate::{
+    model_name, path_in, path_of_account,
+    render::{asking, counted},
+};
 
 use xml::Escaped;
 
@@ -42,8 +44,8 @@ pub struct Feed<'a> {
 /// One entry.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The at-uri of the record, by which the entry is known wherever it turns up.
-    uri: String,
+    /// The at-uri of the record, by which the entry is known wherever it turns up, written as an IRI.
+    iri: String,
     title: String,
     updated: Datetime,
     author: Author,
@@ -58,7 +60,7 @@ impl Entry {
     pub fn of_conversation(head: &ConversationHead) -> Self {
         let title = head.title.as_deref().or(head.opening.as_deref());
         Self {
-            uri: head.address.uri(),
+            iri: iri(&head.address),
             title: title.unwrap_or("(no opening message)").to_owned(),
             updated: datetime(head.published_us / 1000),
             author: head.author.clone(),
@@ -78,7 +80,7 @@ impl Entry {
         let held_back = "Held back by its author.";
         let page = hit.conversation.as_ref().filter(|conversation| **conversation != hit.address);
         Self {
-            uri: hit.address.uri(),
+            iri: iri(&hit.address),
             title: hit.title.clone().unwrap_or_else(|| "(no title)".to_owned()),
             updated: datetime(hit.at_ms),
             author: hit.author.clone(),
@@ -94,23 +96,25 @@ impl Entry {
     }
 }
 
+/// An at-uri as Atom wants its names: in an IRI no colons stand in an authority (RFC 3986, section 3.2.2).
+fn iri(address: &Address) -> String {
+    let did = address.did.as_str().replace('%', "%25").replace(':', "%3A");
+    format!("at://{did}/{}/{}", address.collection, address.rkey)
+}
+
 /// Path of the page of a record.
 fn path_to(address: &Address, handle: Option<&Handle>) -> String {
-    let (did, rkey) = (address.did.as_str(), address.rkey.as_str());
-    match Family::ALL.into_iter().find(|family| family.collection() == address.collection.as_str()) {
-        Some(family) => path_of(did, handle.map(Handle::as_str), family, rkey),
-        None => format!("/at/{}/{}/{rkey}", did.replace('%', "%25"), address.collection),
-    }
+    path_in(address.did.as_str(), handle.map(Handle::as_str), address.collection.as_str(), address.rkey.as_str())
 }
 
 /// How much there is, in words.
 fn summary(head: &ConversationHead) -> String {
-    let mut summary = counted(head.turns, "turn");
-    for (count, what) in [(head.withheld, "withheld"), (head.failed, "failed")] {
-        let word = if what == "failed" { counted(count, "failed tool call") } else { format!("{count} {what}") };
-        if count > 0 {
-            let _ = write!(summary, ", {word}");
-        }
+    let mut summary = counted(head.turns, "turn", "turns");
+    if head.withheld > 0 {
+        let _ = write!(summary, ", {} withheld", head.withheld);
+    }
+    if head.failed > 0 {
+        let _ = write!(summary, ", {}", counted(head.failed, "failed tool call", "failed tool calls"));
     }
     for (n, model) in head.models.iter().enumerate() {
         let _ = write!(summary, "{}{}", if n == 0 { ". With " } else { ", " }, model_name(model));
@@ -119,12 +123,46 @@ fn summary(head: &ConversationHead) -> String {
     summary
 }
 
-fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 fn datetime(ms: i64) -> Datetime {
     Datetime::from_timestamp(Timestamp::from_millisecond(ms).unwrap_or_default())
+}
+
+/// Path of the feed of everything.
+pub(crate) const OF_ALL: &str = "/feed.atom";
+
+/// Path of the feed of an account's conversations.
+pub(crate) fn of_account(did: &str, handle: Option<&str>) -> String {
+    format!("/@{}/feed.atom", handle.map_or_else(|| did.replace('%', "%25"), str::to_owned))
+}
+
+/// Path of the feed of what the members of an account put on record.
+pub(crate) fn of_members(did: &str, handle: Option<&str>) -> String {
+    format!("/@{}/members/feed.atom", handle.map_or_else(|| did.replace('%', "%25"), str::to_owned))
+}
+
+/// Path of the feed of what a search finds: `dev.onrecord.searchTurns` by its parameters.
+pub(crate) fn of_search(search: &Search) -> String {
+    let time = |ms: Option<i64>| ms.map(|ms| datetime(ms).to_string()).unwrap_or_default();
+    let is = |is: bool| if is { "true" } else { "" };
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (since, until) = (time(search.after_ms), time(search.before_ms));
+    let author = search.author.as_ref().map(ToString::to_string).unwrap_or_default();
+    let (model, tool, harness) = (text(&search.model), text(&search.tool), text(&search.harness));
+    asking(
+        "/search.atom",
+        &[
+            ("q", search.text.as_str()),
+            ("author", author.as_str()),
+            ("model", model.as_str()),
+            ("tool", tool.as_str()),
+            ("harness", harness.as_str()),
+            ("since", since.as_str()),
+            ("until", until.as_str()),
+            ("withheld", is(search.withheld)),
+            ("failed", is(search.failed)),
+            ("about", search.about.as_deref().unwrap_or_default()),
+        ],
+    )
 }
 
 /// The feed as a document.
@@ -157,13 +195,13 @@ fn write(w: &mut String, feed: &Feed<'_>, entries: &[Entry]) -> fmt::Result {
         }
     }
     for entry in entries {
-        writeln!(w, "<entry>\n<id>{}</id>", Escaped(&entry.uri))?;
+        writeln!(w, "<entry>\n<id>{}</id>", Escaped(&entry.iri))?;
         writeln!(w, "<title>{}</title>", Escaped(&entry.title))?;
         writeln!(w, "<updated>{0}</updated>\n<published>{0}</published>", Escaped(entry.updated.as_str()))?;
         let (name, page) = author(&entry.author);
         writeln!(w, "<author><name>{}</name><uri>{base}{}</uri></author>", Escaped(&name), Escaped(&page))?;
         writeln!(w, "<link rel=\"alternate\" type=\"text/html\" href=\"{base}{}\"/>", Escaped(&entry.page))?;
-        writeln!(w, "<link rel=\"related\" href=\"{}\"/>", Escaped(&entry.uri))?;
+        writeln!(w, "<link rel=\"related\" href=\"{}\"/>", Escaped(&entry.iri))?;
         writeln!(w, "<summary>{}</summary>\n</entry>", Escaped(&entry.summary))?;
     }
     w.write_str("</feed>\n")
@@ -171,10 +209,7 @@ fn write(w: &mut String, feed: &Feed<'_>, entries: &[Entry]) -> fmt::Result {
 
 /// An author's name for people, and the path of their page.
 fn author(author: &Author) -> (String, String) {
-    let page = author
-        .handle
-        .as_ref()
-        .map_or_else(|| format!("/at/{}", author.did.as_str().replace('%', "%25")), |h| format!("/@{h}"));
+    let page = path_of_account(author.did.as_str(), author.handle.as_ref().map(Handle::as_str));
     let name = author.profile.display_name.clone();
     let name = name.or_else(|| author.handle.as_ref().map(|handle| format!("@{handle}")));
     (name.unwrap_or_else(|| author.did.to_string()), page)

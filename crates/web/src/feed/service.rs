@@ -11,15 +11,21 @@ use axum::{
         Path, Query, State,
         rejection::{PathRejection, QueryRejection},
     },
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 use onrecord_index::{Cursor, Recent};
-use onrecord_lexicon::{AtIdentifier, Catalog};
+use onrecord_lexicon::{AtIdentifier, Catalog, Did};
 
-use super::{ATOM, Entry, Feed, atom};
-use crate::xrpc::{Xrpc, XrpcError};
+use super::{ATOM, Entry, Feed, OF_ALL, atom, of_account, of_members, of_search};
+use crate::{
+    doors::{NO_PAGE, open_to_all, plain, refused},
+    path_of_account,
+    render::asking,
+    search_words::question,
+    xrpc::{Xrpc, XrpcError},
+};
 
 /// How many entries a page of a feed has.
 const ENTRIES: u32 = 50;
@@ -48,29 +54,23 @@ pub fn router(xrpc: Xrpc, base: Option<String>, name: &str) -> Router {
 
 async fn all(State(feeds): State<Feeds>, headers: HeaderMap, asked: Asked) -> Response {
     let title = format!("{}: conversations", feeds.name);
-    feeds.list(&headers, Recent::All, title, ("/feed.atom", "/"), cursor(&asked)).await
+    feeds.list(&headers, Recent::All, title, (OF_ALL, "/"), cursor(&asked)).await
 }
 
 async fn author(
     State(feeds): State<Feeds>,
-    owner: Result<Path<String>, PathRejection>,
+    who: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     asked: Asked,
 ) -> Response {
-    let owner = owner.map(|Path(owner)| owner).unwrap_or_default();
-    let who = owner.strip_prefix('@').and_then(|who| AtIdentifier::parse(who).ok());
-    let found = match &who {
-        Some(who) => feeds.xrpc.did_of(who).await,
-        None => Ok(None),
+    let account = match feeds.account(who).await {
+        Ok(account) => account,
+        Err(refusal) => return refusal,
     };
-    match (found, who) {
-        (Ok(Some(did)), Some(who)) => {
-            let (title, page) = (format!("{}: conversations of @{who}", feeds.name), format!("/@{who}"));
-            feeds.list(&headers, Recent::By(did), title, (&format!("{page}/feed.atom"), &page), cursor(&asked)).await
-        }
-        (Ok(_), _) => refused(StatusCode::NOT_FOUND, "nothing is known here of this account"),
-        (Err(error), _) => error.into_plain(),
-    }
+    let (did, handle) = (account.did.as_str(), account.handle());
+    let (path, page) = (of_account(did, handle), path_of_account(did, handle));
+    let title = format!("{}: conversations of {}", feeds.name, account.name());
+    feeds.list(&headers, Recent::By(account.did.clone()), title, (&path, &page), cursor(&asked)).await
 }
 
 async fn collective(
@@ -79,69 +79,84 @@ async fn collective(
     headers: HeaderMap,
     asked: Asked,
 ) -> Response {
-    let who = who.ok().and_then(|Path(who)| AtIdentifier::parse(who.trim_start_matches('@')).ok());
-    let found = match &who {
-        Some(who) => feeds.xrpc.did_of(who).await,
-        None => Ok(None),
+    let account = match feeds.account(who).await {
+        Ok(account) => account,
+        Err(refusal) => return refusal,
     };
-    match (found, who) {
-        (Ok(Some(did)), Some(who)) => {
-            let (title, page) =
-                (format!("{}: conversations of the members of {who}", feeds.name), format!("/@{who}/members"));
-            feeds
-                .list(&headers, Recent::MembersOf(did), title, (&format!("{page}/feed.atom"), &page), cursor(&asked))
-                .await
-        }
-        (Ok(_), _) => refused(StatusCode::NOT_FOUND, "nothing is known here of this account"),
-        (Err(error), _) => error.into_plain(),
-    }
+    let (did, handle) = (account.did.as_str(), account.handle());
+    let (path, page) = (of_members(did, handle), format!("{}/members", path_of_account(did, handle)));
+    let title = format!("{}: conversations of the members of {}", feeds.name, account.name());
+    feeds.list(&headers, Recent::MembersOf(account.did.clone()), title, (&path, &page), cursor(&asked)).await
 }
 
 /// Takes what `dev.onrecord.searchTurns` takes.
 async fn search(State(feeds): State<Feeds>, headers: HeaderMap, uri: axum::http::Uri) -> Response {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(&uri).map(|Query(pairs)| pairs).unwrap_or_default();
     let given = pairs.iter().filter(|(name, _)| name != "limit").map(|(name, value)| (name.as_str(), value.as_str()));
-    let limit = ENTRIES.to_string();
-    let params = Catalog::bundled().read_params("dev.onrecord.searchTurns", given.chain([("limit", limit.as_str())]));
-    let page = match params {
-        Ok(params) => feeds.xrpc.search(params).await,
-        Err(why) => return refused(StatusCode::BAD_REQUEST, &why.to_string()),
+    let params = match Catalog::bundled().read_params("dev.onrecord.searchTurns", given) {
+        Ok(params) => params,
+        Err(why) => return plain(StatusCode::BAD_REQUEST, &why.to_string()),
     };
-    let page = match page {
-        Ok(page) => page,
-        Err(error) => return error.into_plain(),
+    let after = pairs.iter().find(|(name, _)| name == "cursor").map(|(_, text)| text.as_str());
+    let found = async {
+        let search = feeds.xrpc.search_of(params).await?;
+        let page = feeds.xrpc.hits(&search, after, ENTRIES).await?;
+        Ok::<_, XrpcError>((search, page))
     };
-    let asked = |with: Option<&Cursor>| {
-        let kept = pairs.iter().filter(|(name, _)| name != "cursor" && name != "limit");
-        let mut query = url_query(kept.map(|(name, value)| (name.as_str(), value.as_str())));
-        if let Some(cursor) = with {
-            query = [query, url_query([("cursor", cursor.as_str())].into_iter())].join("&");
-        }
-        query
+    let (search, page) = match found.await {
+        Ok(found) => found,
+        Err(error) => return refused(&error),
     };
-    let given = cursor_of(&pairs);
-    let words = pairs.iter().find(|(name, _)| name == "q").map_or("", |(_, words)| words.as_str());
+    let (first, question) = (of_search(&search), question(&search));
     let feed = Feed {
         base: &feeds.base_of(&headers),
-        title: format!("{}: search {words}", feeds.name).trim_end().to_owned(),
-        path: format!("/search.atom?{}", asked(given.as_ref())),
-        first: format!("/search.atom?{}", asked(None)),
-        page: format!("/search?{}", asked(None)),
-        next: page.cursor.as_ref().map(|next| format!("/search.atom?{}", asked(Some(next)))),
+        title: format!("{}: search {question}", feeds.name),
+        path: after.map_or_else(|| first.clone(), |cursor| going_on(&first, cursor)),
+        page: asking("/search", &[("q", &question)]),
+        next: page.cursor.as_ref().map(|next| going_on(&first, next.as_str())),
+        first,
     };
     let entries: Vec<Entry> = page.items.iter().map(Entry::of_hit).collect();
     answer(&headers, atom(&feed, &entries))
+}
+
+/// Whose feed is asked for.
+struct Account {
+    did: Did,
+    /// As it was asked for.
+    who: AtIdentifier,
+}
+
+impl Account {
+    fn handle(&self) -> Option<&str> {
+        self.who.as_handle().is_some().then(|| self.who.as_str())
+    }
+
+    fn name(&self) -> String {
+        self.handle().map_or_else(|| self.did.to_string(), |handle| format!("@{handle}"))
+    }
+}
+
+/// The page of a feed that follows the one before it.
+fn going_on(first: &str, cursor: &str) -> String {
+    let mark = if first.contains('?') { '&' } else { '?' };
+    format!("{first}{mark}cursor={}", percent_encoding::utf8_percent_encode(cursor, percent_encoding::NON_ALPHANUMERIC))
 }
 
 fn cursor(asked: &Asked) -> Option<Cursor> {
     asked.as_ref().ok().and_then(|asked| asked.get("cursor")).map(|text| Cursor::from_text(text))
 }
 
-fn cursor_of(pairs: &[(String, String)]) -> Option<Cursor> {
-    pairs.iter().find(|(name, _)| name == "cursor").map(|(_, text)| Cursor::from_text(text))
-}
-
 impl Feeds {
+    /// The account that an address names, which begins with an @.
+    async fn account(&self, named: Result<Path<String>, PathRejection>) -> Result<Account, Response> {
+        let unknown = || plain(StatusCode::NOT_FOUND, "nothing is known here of this account");
+        let named = named.ok().and_then(|Path(named)| AtIdentifier::parse(named.strip_prefix('@')?).ok());
+        let who = named.ok_or_else(unknown)?;
+        let did = self.xrpc.did_of(&who).await.map_err(|error| refused(&error))?;
+        Ok(Account { did: did.ok_or_else(unknown)?, who })
+    }
+
     async fn list(
         &self,
         headers: &HeaderMap,
@@ -152,9 +167,9 @@ impl Feeds {
     ) -> Response {
         let found = match self.xrpc.heads(&of, after.as_ref(), ENTRIES).await {
             Ok(found) => found,
-            Err(error) => return error.into_plain(),
+            Err(error) => return refused(&error),
         };
-        let at = |cursor: &Cursor| format!("{path}?{}", url_query([("cursor", cursor.as_str())].into_iter()));
+        let at = |cursor: &Cursor| going_on(path, cursor.as_str());
         let feed = Feed {
             base: &self.base_of(headers),
             title,
@@ -179,14 +194,6 @@ impl Feeds {
     }
 }
 
-/// Pairs as a query string.
-fn url_query<'q>(pairs: impl Iterator<Item = (&'q str, &'q str)>) -> String {
-    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode as encode};
-    let pairs =
-        pairs.map(|(name, value)| format!("{}={}", encode(name, NON_ALPHANUMERIC), encode(value, NON_ALPHANUMERIC)));
-    pairs.collect::<Vec<_>>().join("&")
-}
-
 /// The document, or that it is the one the reader has. Readers keep asking, and never keep it unasked.
 fn answer(headers: &HeaderMap, body: String) -> Response {
     let mut hasher = DefaultHasher::new();
@@ -203,31 +210,5 @@ fn answer(headers: &HeaderMap, body: String) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
-    with_headers(response)
-}
-
-fn refused(status: StatusCode, why: &str) -> Response {
-    with_headers((status, format!("{why}\n")).into_response())
-}
-
-impl XrpcError {
-    /// For readers that know no XRPC.
-    fn into_plain(self) -> Response {
-        refused(StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), self.message())
-    }
-}
-
-fn with_headers(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (header::CACHE_CONTROL, "no-cache"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
-        (HeaderName::from_static("x-robots-tag"), "noindex"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
+    open_to_all(response, "no-cache", NO_PAGE)
 }

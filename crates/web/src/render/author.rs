@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{
     document::{Escaped, one_line},
+    elsewhere::Elsewhere,
     frame::Frame,
     link::{asking, counted},
     list::{self, ListRow},
@@ -14,6 +15,7 @@ use super::{
 };
 use crate::{
     Error, Host, ListEntry,
+    feed::of_account,
     html::{Line, Plain},
     view::{Author, first_line},
 };
@@ -35,6 +37,9 @@ pub(crate) struct AuthorView<'a> {
     /// Where the list goes on, if it does: the value of `after` that asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
+    /// Whether the list begins here.
+    #[serde(skip)]
+    pub(crate) is_first: bool,
     /// Its address on this site.
     #[serde(skip)]
     pub(crate) path: &'a str,
@@ -101,7 +106,14 @@ impl Rendered for AuthorView<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
         let who = self.author.handle.unwrap_or(self.author.did);
         let page = Page {
-            frame: Frame::of_site(host),
+            frame: Frame::of_site(host)
+                .with_feed(self.has_index.then(|| of_account(self.author.did, self.author.handle)))
+                .with_elsewhere(Elsewhere::of_account(
+                    host,
+                    self.is_first.then_some(self.path),
+                    self.author.did,
+                    &self.called(),
+                )),
             view: self,
             rows: list::rows(self.conversations, false),
             older: self.next.as_ref().map(|next| asking(self.path, &[("after", next)])),

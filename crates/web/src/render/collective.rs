@@ -8,12 +8,13 @@ use serde::Serialize;
 use super::{
     author::called,
     document::{Escaped, one_line},
+    elsewhere::Elsewhere,
     frame::Frame,
     link::{asking, counted},
     list::{self, ListRow},
     rendered::Rendered,
 };
-use crate::{Error, Host, ListEntry, html::Line, moment::Moment, path_of_account, view::Author};
+use crate::{Error, Host, ListEntry, feed::of_members, html::Line, moment::Moment, path_of_account, view::Author};
 
 /// A collective, its members and their conversations.
 #[derive(Debug, Serialize)]
@@ -102,7 +103,9 @@ impl Rendered for CollectiveView<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
         let path = format!("{}/members", self.path);
         let page = Page {
-            frame: Frame::of_site(host),
+            frame: Frame::of_site(host)
+                .with_feed(Some(of_members(self.author.did, self.author.handle)))
+                .with_elsewhere(Elsewhere::of_account(host, None, self.author.did, &called(&self.author))),
             view: self,
             rows: list::rows(self.conversations, true),
             older: self.next.as_ref().map(|next| asking(&path, &[("after", next)])),

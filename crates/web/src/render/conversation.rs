@@ -91,7 +91,7 @@ pub fn conversation_html(
     };
     let start = Moment::read(view.created_at);
     let page = ConversationPage {
-        frame: Frame::new(place),
+        frame: Frame::new(place).with_elsewhere(view.elsewhere(&place)),
         view,
         place,
         turns,
@@ -165,7 +165,7 @@ impl<'a> ConversationView<'a> {
     }
 }
 
-pub(super) fn turns_and_withheld(turns: usize, withheld: usize) -> String {
+pub(crate) fn turns_and_withheld(turns: usize, withheld: usize) -> String {
     let mut text = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
     if withheld > 0 {
         text.push_str(&format!(", {withheld} off the record"));

@@ -160,9 +160,13 @@ pub(crate) fn standing(view: &ConversationView<'_>) -> String {
     match view.standing {
         Standing::Preview => "A preview: nothing of this is public yet, and nothing is signed.".to_owned(),
         Standing::Shelf => "On this machine's shelf: not signed, not public.".to_owned(),
-        Standing::Repository => {
-            format!("From the repository of {}. Its signature has not been checked here.", view.author.did)
-        }
+        Standing::Repository => match &view.checked {
+            Some(checked) => {
+                let (did, words) = (view.author.did, checked.outcome.words());
+                format!("From the repository of {did}. {words}, checked {}.", checked.when())
+            }
+            None => format!("From the repository of {}. Its signature has not been checked here.", view.author.did),
+        },
     }
 }
 

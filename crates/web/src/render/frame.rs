@@ -1,6 +1,6 @@
 //! What every page has around it.
 
-use super::{Place, script_path};
+use super::{Place, elsewhere::Elsewhere, script_path};
 use crate::Host;
 
 /// The frame of a page.
@@ -14,6 +14,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) policy: Option<&'static str>,
     /// The site it is on, if it is on one.
     pub(crate) host: Option<&'a Host>,
+    /// The address of the Atom feed of what the page lists, where there is one.
+    pub(crate) feed: Option<String>,
+    /// What the page says of itself to those who show its link elsewhere.
+    pub(crate) elsewhere: Option<Elsewhere>,
 }
 
 impl<'a> Frame<'a> {
@@ -24,12 +28,28 @@ impl<'a> Frame<'a> {
             Place::Alone => (Some(ALONE_POLICY), None),
         };
         let script = host.map(|_| script_path());
-        Self { home: place.home(), style: place.style(), script, policy, host }
+        Self { home: place.home(), style: place.style(), script, policy, host, feed: None, elsewhere: None }
     }
 
     /// A page of a site.
     pub(crate) fn of_site(host: &'a Host) -> Self {
         Self::new(Place::Site { path: "/", host })
+    }
+
+    /// The same, of a page whose list is a feed too.
+    pub(crate) fn with_feed(self, feed: Option<String>) -> Self {
+        Self { feed, ..self }
+    }
+
+    /// The same, of a page that has a card.
+    pub(crate) fn with_elsewhere(self, elsewhere: Option<Elsewhere>) -> Self {
+        Self { elsewhere, ..self }
+    }
+
+    /// The same, of a page that has no card but that of the site; `path` is its path, unless it is a stretch of a list.
+    pub(crate) fn with_site_card(self, path: Option<&str>) -> Self {
+        let elsewhere = self.host.and_then(|host| Elsewhere::of_site(host, path));
+        self.with_elsewhere(elsewhere)
     }
 
     /// Whether search engines may list the page.

@@ -11,7 +11,7 @@ use super::{
     list::{self, ListRow},
     rendered::Rendered,
 };
-use crate::{Error, Host, ListEntry};
+use crate::{Error, Host, ListEntry, feed::OF_ALL};
 
 /// What was put on record last.
 #[derive(Debug, Serialize)]
@@ -53,7 +53,10 @@ impl Rendered for HomeView<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
         let older = self.next.as_ref().map(|next| asking("/", &[("after", next)]));
         let rows = list::rows(self.conversations, true);
-        Ok(Page { frame: Frame::of_site(host), view: self, rows, older, question: "", what: WHAT }.render()?)
+        let frame = Frame::of_site(host)
+            .with_feed(self.has_index.then(|| OF_ALL.to_owned()))
+            .with_site_card(self.is_first.then_some("/"));
+        Ok(Page { frame, view: self, rows, older, question: "", what: WHAT }.render()?)
     }
 
     fn markdown(&self) -> Result<String, Error> {

@@ -5,7 +5,7 @@ use onrecord_record::verify::Report;
 use serde::Serialize;
 
 use super::{frame::Frame, rendered::Rendered};
-use crate::{Error, Host, html::Plain, moment::Moment};
+use crate::{Checked, Error, Host, Outcome, html::Plain, moment::Moment};
 
 /// A record that a turn is about, as it stands now.
 #[derive(Debug, Serialize)]
@@ -81,9 +81,11 @@ impl Rendered for ReferencePage {
 
 /// What a verification found.
 #[derive(Debug, Serialize)]
-#[serde(transparent)]
 pub(crate) struct VerifyPage<'a> {
+    #[serde(flatten)]
     pub(crate) report: &'a Report,
+    /// What this site shows of it.
+    pub(crate) shown: Shown,
     /// Path of the conversation.
     #[serde(skip)]
     pub(crate) path: &'a str,
@@ -91,24 +93,40 @@ pub(crate) struct VerifyPage<'a> {
     pub(crate) uri: &'a str,
 }
 
+/// The records that this site shows, held against those that were seen in the signed repository.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shown {
+    /// How many were compared.
+    pub(crate) records: usize,
+    /// The at-uris of those that are not in it as they are shown.
+    pub(crate) others: Vec<String>,
+}
+
+impl Shown {
+    /// In a sentence.
+    fn sentence(&self) -> String {
+        match (self.records, self.others.len()) {
+            (0, _) => {
+                "What this site shows of it was not compared, for it is put together from several records.".to_owned()
+            }
+            (1, 0) => "The record that this site shows is the one that is signed.".to_owned(),
+            (records, 0) => format!("The {records} records that this site shows are the ones that are signed."),
+            (records, others) => format!(
+                "Of the {records} records that this site shows, {others} are not in the repository as they are shown here. The \
+                 author may have changed them a moment ago."
+            ),
+        }
+    }
+}
+
 impl VerifyPage<'_> {
     /// The outcome in a few words.
     fn outcome(&self) -> &'static str {
-        match (self.report.ok, self.report.authentic) {
-            (true, _) => "Signed by the author",
-            (false, true) => "Signed by the author, with faults",
-            (false, false) => "Not proven to be the author's",
-        }
+        Outcome::of(self.report).words()
     }
 
-    fn checked(&self) -> String {
-        let time = onrecord_lexicon::Datetime::from_timestamp(self.report.checked_at);
-        let moment = Moment::read(time.as_str());
-        format!("{}, {} UTC", moment.day(), moment.clock())
-    }
-
-    fn checked_at(&self) -> String {
-        onrecord_lexicon::Datetime::from_timestamp(self.report.checked_at).to_string()
+    fn checked(&self) -> Checked {
+        Checked::of(self.report)
     }
 
     /// What was looked at, in a sentence.
@@ -147,7 +165,17 @@ impl Rendered for VerifyPage<'_> {
     }
 
     fn text(&self) -> Result<String, Error> {
-        let mut out = format!("{}\n{}\nChecked {}\n{}\n", self.uri, self.outcome(), self.checked(), self.seen());
+        let mut out = format!(
+            "{}\n{}\nChecked {}\n{}\n{}\n",
+            self.uri,
+            self.outcome(),
+            self.checked().when(),
+            self.seen(),
+            self.shown.sentence()
+        );
+        for other in &self.shown.others {
+            out.push_str(&format!("  {other}\n"));
+        }
         for failure in &self.report.failures {
             out.push_str(&format!("  {}: {}. {}\n", failure.at, failure.message, failure.meaning));
         }

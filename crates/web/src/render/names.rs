@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt::Write as _};
 
 use askama::Template;
-use onrecord_index::{Name, NameOf};
+use onrecord_index::{Name, NameOf, Search};
 use serde::Serialize;
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     list::more,
     rendered::Rendered,
 };
-use crate::{Error, Host, html::Line, model_name, view::FindView};
+use crate::{Error, Host, feed::of_search, html::Line, model_name, search_words::question, view::FindView};
 
 /// How many names a page lists.
 pub(crate) const NAMES: u32 = 500;
@@ -93,8 +93,10 @@ impl Rendered for NamesView<'_> {
             }
         });
         let rows = rows.collect();
+        let path = if is_models { "/models" } else { "/tools" };
         let is_cut = self.names.len() >= NAMES as usize;
-        Ok(NamesPage { frame: Frame::of_site(host), words, is_models, rows, is_cut }.render()?)
+        Ok(NamesPage { frame: Frame::of_site(host).with_site_card(Some(path)), words, is_models, rows, is_cut }
+            .render()?)
     }
 
     fn markdown(&self) -> Result<String, Error> {
@@ -123,6 +125,15 @@ impl Rendered for NamesView<'_> {
             )?;
         }
         Ok(out)
+    }
+}
+
+/// What finds the turns of a model or of a tool.
+pub(crate) fn search_for(of: NameOf, name: &str) -> Search {
+    let name = Some(name.to_owned());
+    match of {
+        NameOf::Model => Search { model: name, ..Search::default() },
+        NameOf::Tool => Search { tool: name, ..Search::default() },
     }
 }
 
@@ -183,20 +194,15 @@ impl Rendered for NamedView<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
         let words = words(self.of);
         let path = named(words.folder, self.name);
-        let quoted = self.name.contains(|c: char| c.is_whitespace());
-        let question = if quoted {
-            format!("{}:\"{}\" ", words.filter, self.name)
-        } else {
-            format!("{}:{} ", words.filter, self.name)
-        };
+        let search = search_for(self.of, self.name);
         let page = NamedPage {
-            frame: Frame::of_site(host),
+            frame: Frame::of_site(host).with_feed(Some(of_search(&search))).with_site_card(None),
             view: self,
             plain: self.plain(),
             tally: self.tally(),
             rows: finds::rows(&self.found),
             older: self.next.as_ref().map(|next| asking(&path, &[("after", next)])),
-            search: asking("/search", &[("q", &question)]),
+            search: asking("/search", &[("q", &(question(&search) + " "))]),
             words,
             path,
         };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use askama::Template;
+use onrecord_index::Search;
 use serde::Serialize;
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     list::more,
     rendered::Rendered,
 };
-use crate::{Error, Host, search_words::FILTERS, view::FindView};
+use crate::{Error, Host, feed::of_search, search_words::FILTERS, view::FindView};
 
 /// A question and what was found.
 #[derive(Debug, Serialize)]
@@ -33,12 +34,15 @@ pub(crate) struct SearchView<'a> {
     /// Where it goes on, if it does: the value of `after` that asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
+    /// Path of the feed of what was found.
+    #[serde(skip)]
+    pub(crate) feed: Option<String>,
 }
 
 impl<'a> SearchView<'a> {
     /// A question that is not answered yet.
     pub(crate) fn new(question: &'a str) -> Self {
-        Self { question, refused: None, notes: Vec::new(), found: None, next: None }
+        Self { question, refused: None, notes: Vec::new(), found: None, next: None, feed: None }
     }
 
     fn older(&self) -> Option<String> {
@@ -72,7 +76,9 @@ impl Page<'_> {
 impl Rendered for SearchView<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
         let page = Page {
-            frame: Frame::of_site(host),
+            frame: Frame::of_site(host)
+                .with_feed(self.feed.clone().filter(|_| self.found.is_some()))
+                .with_site_card(None),
             view: self,
             rows: self.found.as_deref().map(finds::rows).unwrap_or_default(),
             older: self.older(),
@@ -183,8 +189,9 @@ const NOT_DISCUSSED: &str = "No turn on record here refers to this. Turns refer 
 
 impl Rendered for AboutView<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
+        let feed = self.target.as_deref().map(|target| of_search(&Search::about(target)));
         let page = AboutPage {
-            frame: Frame::of_site(host),
+            frame: Frame::of_site(host).with_feed(feed).with_site_card(None),
             view: self,
             rows: self.found.as_deref().map(finds::rows).unwrap_or_default(),
             older: self.next.as_ref().map(|next| asking("/about", &[("uri", self.uri), ("after", next)])),

@@ -62,7 +62,7 @@ impl StatusView {
 
 impl Rendered for StatusView {
     fn html(&self, host: &Host) -> Result<String, Error> {
-        Ok(Page { frame: Frame::of_site(host), view: self }.render()?)
+        Ok(Page { frame: Frame::of_site(host).with_site_card(Some("/status")), view: self }.render()?)
     }
 
     fn markdown(&self) -> Result<String, Error> {

@@ -137,7 +137,11 @@ impl Rendered for TurnPage<'_> {
     fn html(&self, host: &Host) -> Result<String, Error> {
         let place = Place::Site { path: self.path, host };
         let conversation = self.in_conversation(host);
-        Ok(Page { frame: Frame::of_site(host), page: self, view: &self.view, place, conversation }.render()?)
+        let mut page = Page { frame: Frame::of_site(host), page: self, view: &self.view, place, conversation };
+        page.frame.elsewhere = self.view.turns.first().and_then(|turn| {
+            self.view.turn_elsewhere(host, &page.path(turn.rkey), self.path, &page.summary(), turn.created_at)
+        });
+        Ok(page.render()?)
     }
 
     fn markdown(&self) -> Result<String, Error> {

@@ -91,6 +91,19 @@ fn what_cannot_be_meant_is_refused_in_words() {
 }
 
 proptest! {
+    /// What a person asks for is found again under the words that say it.
+    #[test]
+    fn a_search_is_written_as_it_is_read(
+        text in "[a-z]{1,8}( \"[a-z ]{1,8}\"| -[a-z]{1,5}| [a-z]{2}\\*){0,3}",
+        model in prop::option::of("[a-z/.-]{1,9}( [a-z]{1,5})?"),
+        tool in prop::option::of("[A-Za-z_]{1,9}"),
+        after_ms in prop::option::of(0..1_900_000_000_000_i64),
+        (withheld, failed) in any::<(bool, bool)>(),
+    ) {
+        let search = Search { text, model, tool, after_ms, withheld, failed, ..Search::default() };
+        prop_assert_eq!(SearchWords::parse(&question(&search)).unwrap().search, search);
+    }
+
     /// Invariant 12.
     #[test]
     fn any_text_is_read_or_refused(text in "(\\PC|[ \":@-]|author:|after:|about:|has:){0,60}") {

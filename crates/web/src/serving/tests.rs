@@ -108,7 +108,15 @@ impl Host {
 }
 
 fn site(index: Option<Arc<dyn Index>>, own: Option<crate::Own>, limits: &Limits) -> Site {
-    Site { own, index, host: crate::Host::new(), live: None, loopback_only: false, limits: limits.clone() }
+    Site {
+        own,
+        index,
+        host: crate::Host::new(),
+        live: None,
+        reached: None,
+        loopback_only: false,
+        limits: limits.clone(),
+    }
 }
 
 fn tid(n: u64) -> Tid {

@@ -12,8 +12,8 @@ use onrecord_record::about::named;
 
 use super::{
     Site,
-    answer::{Asked, Format},
-    finds::{find, no_index, refused, target},
+    answer::{Asked, Format, refused},
+    finds::{find, no_index, target},
 };
 use crate::{MAX_QUESTION, render::AboutView, view::finds};
 

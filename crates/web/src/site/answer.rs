@@ -10,11 +10,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use onrecord_index::Hidden;
+use onrecord_index::{Error as IndexError, Hidden};
 
-use super::{Host, Site};
+use super::{Host, Site, SourceError};
 use crate::{
     CONTENT_SECURITY_POLICY, Error, SCRIPT, STYLE,
+    doors::when_to_retry,
     render::{CIPHER, Notice, OPEN, Rendered},
 };
 
@@ -194,6 +195,26 @@ pub(super) fn hidden(host: &Host, format: Format, what: &str, why: &Hidden) -> R
                  this site."
             ),
         ),
+    }
+}
+
+/// Why what a page is made of cannot be read.
+pub(super) fn refused(host: &Host, format: Format, error: &SourceError) -> Response {
+    match error.downcast_ref::<IndexError>() {
+        // A cursor that was cut short or made up.
+        Some(IndexError::Cursor) => no_such_page_of(host, format),
+        Some(error) if error.may_pass() => {
+            tracing::warn!(%error, "the index does not answer");
+            when_to_retry(notice(
+                host,
+                format,
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable",
+                "This page cannot be made just now",
+                "What it is made of does not answer. Nothing is lost by it. Try again in a moment.",
+            ))
+        }
+        _ => failed(host, format, error),
     }
 }
 

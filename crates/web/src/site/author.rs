@@ -12,8 +12,7 @@ use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
 
 use super::{
     Host, Repo, Site, SourceError,
-    answer::{Asked, Format, hidden, no_such_page, no_such_page_of, notice, unknown_author},
-    finds::refused,
+    answer::{Asked, Format, hidden, no_such_page, no_such_page_of, notice, refused, unknown_author},
     home::after,
     listing::{After, Slice, list},
     path_of_account,
@@ -77,6 +76,7 @@ async fn show(format: Format, site: &Site, repo: &Repo, asked: Asked) -> Respons
         members,
         conversations: &slice.entries,
         next: slice.next,
+        is_first: after == After::START,
         path: &path,
         has_index: site.index.is_some(),
     };

@@ -12,9 +12,9 @@ use onrecord_lexicon::{Did, Handle};
 
 use super::{
     Repo, Site, SourceError,
-    answer::{Asked, Format, hidden, no_such_page_of, notice, unknown_author},
+    answer::{Asked, Format, hidden, no_such_page_of, notice, refused, unknown_author},
     author::{KnownAccount, Seen, inactive, look},
-    finds::{no_index, refused},
+    finds::no_index,
     home::after,
     listing::{After, Slice, list},
     path_of_account,

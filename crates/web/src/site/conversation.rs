@@ -11,8 +11,11 @@ use onrecord_lexicon::{Handle, Nsid, Rkey};
 
 use super::{
     Address, Host, Repo, Site,
-    answer::{Asked, Format, encrypted, failed, gone, hidden, no_such_page_of, no_such_turn, too_long, unknown},
+    answer::{
+        Asked, Format, encrypted, failed, gone, hidden, no_such_page_of, no_such_turn, refused, too_long, unknown,
+    },
     escaped,
+    live::checked,
     reader::{Loaded, Read, Wanted, read, repo_of},
 };
 use crate::{
@@ -74,10 +77,11 @@ async fn show(site: Arc<Site>, address: Address, path: String, format: Format, a
     let Some(wanted) = wanted(format, &asked) else { return no_such_page_of(&site.host, format) };
     let found = match read(&site, &address, &wanted).await {
         Ok(found) => found,
-        Err(error) => return failed(&site.host, format, &error),
+        Err(error) => return refused(&site.host, format, &error),
     };
     match found {
-        Read::Here(loaded) => {
+        Read::Here(mut loaded) => {
+            loaded.checked = checked(&site, &loaded).await;
             let for_page = Arc::clone(&site);
             let depends = loaded.depends.clone();
             let page = move || body(&for_page.host, &loaded, &path, format, &wanted);

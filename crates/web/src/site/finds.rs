@@ -1,12 +1,12 @@
 //! What the index finds, without what was taken back from here: for search, backlinks, models and tools.
 
 use axum::response::Response;
-use onrecord_index::{Cursor, Error as IndexError, Hit, Page, Search};
+use onrecord_index::{Cursor, Hit, Page, Search};
 use onrecord_lexicon::{AtIdentifier, AtUri};
 
 use super::{
     Host, Known, Repo, Site, SourceError,
-    answer::{Format, failed, no_such_page_of, notice},
+    answer::{Format, notice},
     reader::did_of,
 };
 
@@ -45,15 +45,6 @@ pub(super) async fn target(site: &Site, uri: &AtUri) -> Result<Result<String, St
 
 pub(super) fn repo_of(who: &AtIdentifier) -> Option<Repo> {
     super::reader::repo_of(who.as_str())
-}
-
-/// Why there is no page of a list or of finds.
-pub(super) fn refused(host: &Host, format: Format, error: &SourceError) -> Response {
-    match error.downcast_ref::<IndexError>() {
-        // A cursor that was cut short or made up.
-        Some(IndexError::Cursor) => no_such_page_of(host, format),
-        _ => failed(host, format, error),
-    }
 }
 
 /// Says that this site has nothing to look in.

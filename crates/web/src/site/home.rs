@@ -10,8 +10,7 @@ use onrecord_index::Recent;
 
 use super::{
     Site,
-    answer::{Asked, Format, no_such_page_of},
-    finds::refused,
+    answer::{Asked, Format, no_such_page_of, refused},
     listing::{After, list},
 };
 use crate::render::HomeView;

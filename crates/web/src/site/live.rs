@@ -1,6 +1,6 @@
 //! What is looked up when a reader asks, and never before: what became of a record that a turn is about, and whether the
 //! author signed the conversation. Both go to other servers, so few at once, none for what this site does not show, and
-//! nothing of it is kept but for some minutes that a verification happened.
+//! nothing of it is kept but what a verification found.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use axum::{
     response::Response,
 };
 use onrecord_atproto::Client;
-use onrecord_lexicon::{AtUri, Nsid, Rkey, data::record_cid};
+use onrecord_lexicon::{AtUri, Cid, Nsid, Rkey, data::record_cid};
 use onrecord_record::verify::Report;
 use serde_json::Value;
 use tokio::{
@@ -20,11 +20,14 @@ use tokio::{
 
 use super::{
     Address, Host, Site, SourceError,
-    answer::{Format, failed, no_such_turn, notice, unknown},
+    answer::{Format, no_such_turn, notice, refused, unknown},
     conversation::{address_at, address_short, no_page},
-    reader::{Read, Wanted, read},
+    reader::{Loaded, Read, Wanted, read},
 };
-use crate::render::{Now, ReferencePage, VerifyPage, record_link};
+use crate::{
+    Checked,
+    render::{Now, ReferencePage, Shown, VerifyPage, record_link},
+};
 
 /// Look-ups at once.
 const AT_ONCE: usize = 8;
@@ -32,10 +35,10 @@ const AT_ONCE: usize = 8;
 const VERIFICATIONS: usize = 2;
 /// How long a reader waits.
 const LONGEST: Duration = Duration::from_secs(20);
-/// How long a verification is shown again.
+/// How long a verification is shown again instead of being made anew.
 const FRESH: Duration = Duration::from_secs(600);
-/// How many are remembered.
-const REMEMBERED: usize = 500;
+/// How many records the verifications that are remembered may be of, all together.
+const REMEMBERED: usize = 50_000;
 /// How much of a record's text is shown, in bytes.
 const MAX_TEXT: usize = 10_000;
 
@@ -69,11 +72,21 @@ impl Live {
         let _turn = timeout(LONGEST, self.verifications.acquire()).await??;
         let report = Arc::new(timeout(2 * LONGEST, self.client.verify(uri, None)).await??);
         let mut remembered = self.remembered.lock().await;
-        remembered.retain(|_, (at, _)| at.elapsed() < FRESH);
-        if remembered.len() < REMEMBERED {
-            remembered.insert(uri.to_string(), (Instant::now(), Arc::clone(&report)));
+        remembered.insert(uri.to_string(), (Instant::now(), Arc::clone(&report)));
+        let weight = |report: &Report| report.records.len() + report.failures.len() + report.notices.len() + 10;
+        let mut sum: usize = remembered.values().map(|(_, report)| weight(report)).sum();
+        while sum > REMEMBERED {
+            let oldest = remembered.iter().min_by_key(|(_, (at, _))| *at).map(|(uri, _)| uri.clone());
+            let Some((_, oldest)) = oldest.and_then(|uri| remembered.remove(&uri)) else { break };
+            sum -= weight(&oldest);
         }
         Ok(report)
+    }
+
+    /// What the last verification of the conversation at `uri` found, if it was of these very `records`.
+    async fn checked(&self, uri: &str, records: &[(String, &Cid)]) -> Option<Checked> {
+        let report = Arc::clone(&self.remembered.lock().await.get(uri)?.1);
+        (!records.is_empty() && others(&report, records).is_empty()).then(|| Checked::of(&report))
     }
 
     /// What stands at `uri` now: its CID and what it says; `None` if nothing does.
@@ -92,6 +105,19 @@ impl Live {
         let (_, cid) = record_cid(&value)?;
         Ok(Some((cid.to_string(), value)))
     }
+}
+
+/// Those of `records` that are not among the ones which `report` saw in the signed repository.
+fn others(report: &Report, records: &[(String, &Cid)]) -> Vec<String> {
+    let proven: HashMap<&str, &Cid> = report.records.iter().map(|record| (&*record.uri, &record.cid)).collect();
+    let others = records.iter().filter(|(uri, cid)| proven.get(uri.as_str()) != Some(cid));
+    others.map(|(uri, _)| uri.clone()).collect()
+}
+
+/// What the last check of the signature found of what is shown.
+pub(super) async fn checked(site: &Site, loaded: &Loaded) -> Option<Checked> {
+    let uri = loaded.view().uri;
+    site.live.as_ref()?.checked(&uri, &loaded.records()).await
 }
 
 /// `/@{handle}/{rkey}/verify`.
@@ -134,14 +160,24 @@ pub(super) async fn verify_at_json(State(site): State<Arc<Site>>, path: Three) -
 
 async fn verify(site: &Site, address: Option<(Address, String)>, format: Format) -> Response {
     let (Some((address, path)), Some(live)) = (address, &site.live) else { return unknown(&site.host, format) };
-    let uri = match read(site, &address, &Wanted::Page(1)).await {
-        Ok(Read::Here(loaded)) => loaded.view().uri,
-        Ok(other) => return no_page(&site.host, format, &other),
-        Err(error) => return failed(&site.host, format, &error),
+    // Of what is too long for one document, the first page is held against what is signed.
+    let found = match read(site, &address, &Wanted::Whole).await {
+        Ok(Read::TooLong) => read(site, &address, &Wanted::Page(1)).await,
+        found => found,
     };
+    let loaded = match found {
+        Ok(Read::Here(loaded)) => loaded,
+        Ok(other) => return no_page(&site.host, format, &other),
+        Err(error) => return refused(&site.host, format, &error),
+    };
+    let uri = loaded.view().uri;
     let Ok(at_uri) = AtUri::parse(&uri) else { return unknown(&site.host, format) };
     match live.report(&at_uri).await {
-        Ok(report) => kept_nowhere(format.page(&site.host, &VerifyPage { report: &report, path: &path, uri: &uri })),
+        Ok(report) => {
+            let records = loaded.records();
+            let shown = Shown { records: records.len(), others: others(&report, &records) };
+            kept_nowhere(format.page(&site.host, &VerifyPage { report: &report, shown, path: &path, uri: &uri }))
+        }
         Err(error) => {
             tracing::info!(%error, uri, "could not be verified");
             notice(
@@ -182,7 +218,7 @@ async fn about(site: &Site, address: Option<(Address, String)>, turn: &str, n: &
     let loaded = match read(site, &address, &Wanted::Around(turn.clone())).await {
         Ok(Read::Here(loaded)) => loaded,
         Ok(other) => return no_page(host, format, &other),
-        Err(error) => return failed(host, format, &error),
+        Err(error) => return refused(host, format, &error),
     };
     // Only what a turn names that is shown here: a reader cannot make the site ask for anything else.
     let messages = &loaded.published.messages;

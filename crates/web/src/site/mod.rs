@@ -31,6 +31,7 @@ pub use host::Host;
 pub use live::Live;
 pub use own::{FindSource, KnowSource, Known, ListSource, Own, OwnEntry, OwnList, ResolveSource, VersionSource};
 pub use routes::router;
+pub use status::{Reached, ReachedSource};
 
 /// How many conversations a page of the list shows.
 pub const LIST_PAGE: u32 = 50;
@@ -50,6 +51,8 @@ pub struct Site {
     /// What it looks up with, when a reader asks what became of a record, or whether the author signed; nothing is looked up
     /// without.
     pub live: Option<Live>,
+    /// When what is followed was, where this process follows something.
+    pub reached: Option<Reached>,
     /// Whether only requests for a loopback name are answered. Set it where the site listens on loopback and shows
     /// what is not public: otherwise any web page could read it by giving its own name a loopback address.
     pub loopback_only: bool,

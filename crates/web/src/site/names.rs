@@ -7,16 +7,16 @@ use axum::{
     http::{StatusCode, Uri},
     response::Response,
 };
-use onrecord_index::{NameOf, Search};
+use onrecord_index::NameOf;
 
 use super::{
     Site, SourceError,
-    answer::{Asked, Format, notice},
-    finds::{find, no_index, refused},
+    answer::{Asked, Format, notice, refused},
+    finds::{find, no_index},
 };
 use crate::{
     MAX_QUESTION,
-    render::{NAMES, NamedView, NamesView},
+    render::{NAMES, NamedView, NamesView, search_for},
     view::finds,
 };
 
@@ -63,12 +63,11 @@ async fn show(site: &Site, of: NameOf, path: Named, asked: Asked) -> Response {
     let Some(index) = &site.index else { return no_index(&site.host, format) };
     let asked = asked.map(|Query(asked)| asked).unwrap_or_default();
     let after = asked.get("after").map(String::as_str);
-    let mut search = Search::default();
-    match of {
-        NameOf::Model => search.model = Some(name.to_owned()),
-        NameOf::Tool => search.tool = Some(name.to_owned()),
-    }
-    let found = if name.is_empty() || name.len() > MAX_QUESTION { Ok(None) } else { find(site, &search, after).await };
+    let found = if name.is_empty() || name.len() > MAX_QUESTION {
+        Ok(None)
+    } else {
+        find(site, &search_for(of, name), after).await
+    };
     let found = match found {
         Ok(found) => found.filter(|found| !found.items.is_empty() || after.is_some()),
         Err(error) => return refused(&site.host, format, &error),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use onrecord_index::{
     Address as Place, Conversation, ConversationHead, Cursor, Hidden, Index, Kept, Prompt, Scope, Shown, Turn,
 };
-use onrecord_lexicon::{Datetime, Did, Handle, Nsid, Rkey, data::record_cid};
+use onrecord_lexicon::{Cid, Datetime, Did, Handle, Nsid, Rkey, data::record_cid};
 use onrecord_record::{
     Family, Published,
     aligned::{self, MESSAGE, SESSION},
@@ -15,7 +15,9 @@ use onrecord_record::{
 use serde_json::{Value, json};
 
 use super::{Address, Found, Repo, Site, SourceError, shared};
-use crate::{ConversationView, Standing, TURNS_PER_PAGE, render::WHOLE_TURNS, serving::Depends, view::Stretch};
+use crate::{
+    Checked, ConversationView, Standing, TURNS_PER_PAGE, render::WHOLE_TURNS, serving::Depends, view::Stretch,
+};
 
 /// Records read before a page, to know how it begins.
 const LEAD: usize = 4;
@@ -86,6 +88,8 @@ pub(super) struct Loaded {
     pub(super) depends: Option<Depends>,
     /// Keys of turns that this site hides.
     hidden: Vec<Rkey>,
+    /// What the last check of its signature found.
+    pub(super) checked: Option<Checked>,
 }
 
 #[derive(Debug)]
@@ -107,12 +111,29 @@ impl Loaded {
             shut: Vec::new(),
             hidden: Vec::new(),
             depends: None,
+            checked: None,
         }
     }
 
     /// A record that was made a conversation to be shown.
     pub(super) fn of_record(published: Published, uri: String, notes: Vec<String>, shut: Vec<Rkey>) -> Self {
-        Self { published, around: None, uri: Some(uri), notes, shut, hidden: Vec::new(), depends: None }
+        Self { published, around: None, uri: Some(uri), notes, shut, hidden: Vec::new(), depends: None, checked: None }
+    }
+
+    /// The records of which all that is shown is made, each with its version; nothing where these are not told apart here.
+    pub(super) fn records(&self) -> Vec<(String, &Cid)> {
+        let Published { repo, cid, messages, .. } = &self.published;
+        match &self.uri {
+            // Messages that name each other are one conversation of many records.
+            Some(uri) if uri.contains(&format!("/{}/", sharedcomputer::MESSAGE)) => Vec::new(),
+            Some(uri) => vec![(uri.clone(), cid)],
+            None if self.published.family == Family::Tiles => vec![(self.published.uri(), cid)],
+            None => {
+                let shown = messages.iter().filter(|message| !self.hidden.contains(&message.rkey));
+                let shown = shown.map(|message| (format!("at://{repo}/{MESSAGE}/{}", message.rkey), &message.cid));
+                std::iter::once((self.published.uri(), cid)).chain(shown).collect()
+            }
+        }
     }
 
     pub(super) fn view(&self) -> ConversationView<'_> {
@@ -136,6 +157,7 @@ impl Loaded {
             turn.encrypted = self.shut.iter().any(|rkey| rkey.as_str() == turn.rkey);
             turn.hidden = self.hidden.iter().any(|rkey| rkey.as_str() == turn.rkey);
         }
+        view.checked = self.checked.clone();
         view.asked.retain(|asked| !self.hidden.iter().any(|rkey| rkey.as_str() == asked.rkey));
         view
     }
@@ -301,7 +323,7 @@ async fn conversation(index: &dyn Index, place: &Place, wanted: &Wanted) -> Resu
     let (published, hidden) = published(&head, &record, turns.items)?;
     let around = Some(Around { head, lead, from, prompts, last_turn_at });
     let (notes, shut) = (Vec::new(), Vec::new());
-    Ok(Read::Here(Box::new(Loaded { published, around, uri: None, notes, shut, hidden, depends: None })))
+    Ok(Read::Here(Box::new(Loaded { published, around, uri: None, notes, shut, hidden, depends: None, checked: None })))
 }
 
 /// What there is where something of a conversation is missing: that, if the conversation is here.
@@ -357,6 +379,7 @@ async fn whole(index: &dyn Index, place: &Place) -> Result<Read, SourceError> {
                 shut: Vec::new(),
                 hidden,
                 depends: None,
+                checked: None,
             })));
         }
     }

@@ -12,11 +12,11 @@ use onrecord_lexicon::AtIdentifier;
 
 use super::{
     Site, SourceError,
-    answer::{Asked, Format},
-    finds::{find, no_index, refused, repo_of, target},
+    answer::{Asked, Format, refused},
+    finds::{find, no_index, repo_of, target},
     reader::did_of,
 };
-use crate::{SearchWords, render::SearchView, search_words::Unknown, view::finds};
+use crate::{SearchWords, feed::of_search, render::SearchView, search_words::Unknown, view::finds};
 
 /// `/search?q=`, and in the other formats.
 pub(super) async fn page(State(site): State<Arc<Site>>, uri: Uri, asked: Asked) -> Response {
@@ -39,7 +39,10 @@ async fn show(site: &Site, format: Format, asked: Asked) -> Response {
         return format.page(&site.host, &view);
     }
     let found = match resolved(site, words).await {
-        Ok(Ok(search)) => find(site, &search, asked.get("after").map(String::as_str)).await,
+        Ok(Ok(search)) => {
+            view.feed = Some(of_search(&search));
+            find(site, &search, asked.get("after").map(String::as_str)).await
+        }
         Ok(Err(refusal)) => {
             view.refused = Some(refusal);
             return format.page(&site.host, &view);

@@ -7,10 +7,23 @@ use jiff::Timestamp;
 
 use super::{
     Site, SourceError,
-    answer::Format,
-    finds::{no_index, refused},
+    answer::{Format, refused},
+    finds::no_index,
 };
 use crate::view::StatusView;
+
+/// Says when the last event happened that was read of a source, named as in the index.
+pub type ReachedSource = dyn Fn(&str) -> Option<Timestamp> + Send + Sync;
+
+/// How far what is followed was read: only the process that follows it knows.
+#[derive(Clone)]
+pub struct Reached(pub Arc<ReachedSource>);
+
+impl std::fmt::Debug for Reached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reached")
+    }
+}
 
 /// `/status`, and in the other formats. It says how long ago things were, so it must not be kept for long.
 pub(super) async fn page(State(site): State<Arc<Site>>, uri: Uri) -> Response {
@@ -25,5 +38,6 @@ pub(super) async fn page(State(site): State<Arc<Site>>, uri: Uri) -> Response {
 async fn view(site: &Site) -> Result<Option<StatusView>, SourceError> {
     let Some(index) = &site.index else { return Ok(None) };
     let (status, rejections) = (index.status().await?, index.rejections().await?);
-    Ok(Some(StatusView::new(status, rejections, Timestamp::now())))
+    let reached = |source: &str| site.reached.as_ref().and_then(|reached| (reached.0)(source));
+    Ok(Some(StatusView::new(status, rejections, Timestamp::now(), reached)))
 }

@@ -63,6 +63,7 @@ fn site(loopback_only: bool) -> Router {
         index: None,
         host: Host::new(),
         live: None,
+        reached: None,
         loopback_only,
         limits: Limits::default(),
     })

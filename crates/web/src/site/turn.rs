@@ -10,8 +10,9 @@ use onrecord_lexicon::Rkey;
 
 use super::{
     Address, Site,
-    answer::{Format, failed, no_such_turn, unknown},
+    answer::{Format, no_such_turn, refused, unknown},
     conversation::{address_at, address_short, kept_with, no_page},
+    live::checked,
     reader::{Read, Wanted, read},
 };
 use crate::{path_in, render::TurnPage};
@@ -40,15 +41,18 @@ async fn show(site: Arc<Site>, address: Option<(Address, String)>, name: &str) -
         return unknown(&site.host, format);
     };
     match read(&site, &address, &Wanted::Around(turn.clone())).await {
-        Ok(Read::Here(loaded)) => match TurnPage::new(loaded.view(), turn.as_str(), &path) {
-            Some(page) => kept_with(loaded.depends.clone(), format.page(&site.host, &page)),
-            None => no_such_turn(&site.host, format),
-        },
+        Ok(Read::Here(mut loaded)) => {
+            loaded.checked = checked(&site, &loaded).await;
+            match TurnPage::new(loaded.view(), turn.as_str(), &path) {
+                Some(page) => kept_with(loaded.depends.clone(), format.page(&site.host, &page)),
+                None => no_such_turn(&site.host, format),
+            }
+        }
         Ok(Read::TurnOf(of)) => {
             let path = path_in(of.did.as_str(), None, of.collection.as_str(), of.rkey.as_str());
             Redirect::to(&format!("{path}/{turn}")).into_response()
         }
         Ok(other) => no_page(&site.host, format, &other),
-        Err(error) => failed(&site.host, format, &error),
+        Err(error) => refused(&site.host, format, &error),
     }
 }

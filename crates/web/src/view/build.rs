@@ -49,6 +49,7 @@ impl<'a> ConversationView<'a> {
             counts,
             models: models(&turns),
             part: None,
+            checked: None,
             notes: Vec::new(),
             asked: asked(&turns, 0),
             turns,

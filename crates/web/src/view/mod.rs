@@ -1,6 +1,7 @@
 //! A published conversation as it goes out: the one structure behind HTML, JSON, Markdown and plain text.
 
 mod build;
+mod checked;
 mod find;
 mod list;
 mod status;
@@ -12,6 +13,7 @@ use onrecord_record::Published;
 use serde::Serialize;
 
 pub(crate) use build::first_line;
+pub use checked::{Checked, Outcome};
 pub(crate) use find::{FindView, finds};
 pub use list::{ListEntry, ListView};
 pub(crate) use status::{CountView, RejectionView, StatusView};
@@ -78,6 +80,9 @@ pub struct ConversationView<'a> {
     pub part: Option<Part>,
     /// Its turns in reading order.
     pub turns: Vec<TurnView<'a>>,
+    /// What the last check of the author's signature found, where there was one since these records came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Checked>,
     /// What a reader should know of how it was read, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Cow<'a, str>>,

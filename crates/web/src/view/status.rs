@@ -71,7 +71,13 @@ pub(crate) struct RejectionView {
 
 impl StatusView {
     /// What an index says of itself, looked at `now`.
-    pub(crate) fn new(status: Status, rejections: Vec<Rejected>, now: Timestamp) -> Self {
+    /// `reached` says of a source when its last event happened.
+    pub(crate) fn new(
+        status: Status,
+        rejections: Vec<Rejected>,
+        now: Timestamp,
+        reached: impl Fn(&str) -> Option<Timestamp>,
+    ) -> Self {
         let count = |(name, count)| CountView { name, count };
         let accounts = status.accounts.into_iter().map(|(state, n)| (of_accounts(state).to_owned(), n));
         let rejections = rejections.into_iter().map(|Rejected { reason, collection, count }| RejectionView {
@@ -87,7 +93,7 @@ impl StatusView {
             waiting: status.waiting,
             gone: status.gone,
             accounts: accounts.map(count).collect(),
-            sources: status.cursors.iter().map(|cursor| source(cursor, now)).collect(),
+            sources: status.cursors.iter().map(|cursor| source(cursor, now, reached(&cursor.source))).collect(),
             replica_lag_ms: status.replica_lag_ms,
             rejections: rejections.collect(),
         }
@@ -107,16 +113,18 @@ fn of_accounts(state: AccountStatus) -> &'static str {
 /// The oldest number that is a time and no count: the first microsecond of 2020.
 const FIRST_TIME_US: i64 = 1_577_836_800_000_000;
 
-fn source(cursor: &SourceCursor, now: Timestamp) -> SourceView {
+fn source(cursor: &SourceCursor, now: Timestamp, reached: Option<Timestamp>) -> SourceView {
     let (kind, address) = cursor.source.split_once(':').unwrap_or(("", &cursor.source));
     let server = address.split_once("://").map_or(address, |(_, rest)| rest);
     let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
-    // Where a Jetstream counts in microseconds since 1970, the place is a time. Other servers count events.
+    // Where a Jetstream counts in microseconds since 1970, the place is a time. Other servers count events, and say with each
+    // when it was: who follows them remembers that of the last one.
     let us = Some(kind).filter(|kind| *kind == "jetstream").and_then(|_| cursor.cursor.parse::<i64>().ok());
-    let reached = us.filter(|us| *us >= FIRST_TIME_US).and_then(|us| Timestamp::from_microsecond(us).ok());
+    let place = us.filter(|us| *us >= FIRST_TIME_US).and_then(|us| Timestamp::from_microsecond(us).ok());
+    let reached = place.or(reached);
     let lag = match reached {
         Some(at) => ago(now.as_millisecond().saturating_sub(at.as_millisecond())),
-        None => format!("up to event {}; the server counts events and does not say when they were", cursor.cursor),
+        None => format!("up to event {}; when that was, the process that follows it knows", cursor.cursor),
     };
     SourceView {
         kind: kind.to_owned(),
@@ -227,7 +235,7 @@ mod tests {
 
     fn at(source: &str, cursor: &str) -> SourceView {
         let now = "2026-01-31T12:00:00Z".parse().unwrap();
-        super::source(&SourceCursor { source: source.to_owned(), cursor: cursor.to_owned() }, now)
+        super::source(&SourceCursor { source: source.to_owned(), cursor: cursor.to_owned() }, now, None)
     }
 
     #[test]
@@ -245,6 +253,11 @@ mod tests {
         }
         let firehose = at("firehose:wss://relay.example", "123456");
         assert!(firehose.lag.starts_with("up to event 123456;") && firehose.reached.is_none());
+        let cursor = SourceCursor { source: "firehose:wss://relay.example".into(), cursor: "123456".into() };
+        let (now, last) = ("2026-01-31T12:00:00Z".parse().unwrap(), "2026-01-31T11:57:00Z".parse().unwrap());
+        let firehose = source(&cursor, now, Some(last));
+        assert_eq!((firehose.lag.as_str(), firehose.place.as_str()), ("up to 3 minutes ago", "123456"));
+        assert_eq!(firehose.reached.as_deref(), Some("2026-01-31T11:57:00.000Z"));
         assert!(at("jetstream:wss://host.example", "42").reached.is_none(), "the second version counts events");
     }
 

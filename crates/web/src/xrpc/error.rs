@@ -105,6 +105,16 @@ impl XrpcError {
         Self::new(StatusCode::BAD_REQUEST, "BadCursor", "the cursor is none that this host gave out for this list")
     }
 
+    /// The index is away for a moment.
+    fn away(error: &onrecord_index::Error) -> Self {
+        tracing::warn!(%error, "the index does not answer");
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "ServiceUnavailable",
+            "the index does not answer; try again in a moment",
+        )
+    }
+
     /// Something on this side: the log says what.
     pub(crate) fn failed(error: impl Display) -> Self {
         tracing::error!(%error, "a query could not be answered");
@@ -133,6 +143,7 @@ impl From<onrecord_index::Error> for XrpcError {
                 "EmptyQuery",
                 "nothing is asked for: give a word that is to be there, or a filter",
             ),
+            error if error.may_pass() => Self::away(&error),
             other => Self::failed(other),
         }
     }

@@ -46,15 +46,16 @@ impl From<Page<Hit>> for Output {
 
 impl Xrpc {
     pub(super) async fn search_turns(&self, params: Params) -> Result<Output, XrpcError> {
-        Ok(self.found(params).await?.into())
+        let search = self.meant(&params).await?;
+        Ok(self.hits(&search, params.cursor.as_deref(), params.limit).await?.into())
     }
 
-    /// What `params`, held against the query's lexicon, finds.
-    pub(crate) async fn search(&self, params: Map<String, Value>) -> Result<Page<Hit>, XrpcError> {
-        self.found(super::read(Value::Object(params))?).await
+    /// What `params`, held against the query's lexicon, ask for.
+    pub(crate) async fn search_of(&self, params: Map<String, Value>) -> Result<Search, XrpcError> {
+        self.meant(&super::read(Value::Object(params))?).await
     }
 
-    async fn found(&self, params: Params) -> Result<Page<Hit>, XrpcError> {
+    async fn meant(&self, params: &Params) -> Result<Search, XrpcError> {
         let author = match &params.author {
             Some(author) => Some(self.author(author).await?),
             None => None,
@@ -64,19 +65,18 @@ impl Xrpc {
             None => None,
         };
         let ms = |time: &Option<Datetime>| time.as_ref().map(|time| time.timestamp().as_millisecond());
-        let search = Search {
-            text: params.q,
+        Ok(Search {
+            text: params.q.clone(),
             author,
-            model: params.model,
-            tool: params.tool,
-            harness: params.harness,
+            model: params.model.clone(),
+            tool: params.tool.clone(),
+            harness: params.harness.clone(),
             after_ms: ms(&params.since),
             before_ms: ms(&params.until),
             withheld: params.withheld,
             failed: params.failed,
             about,
-        };
-        self.hits(&search, params.cursor.as_deref(), params.limit).await
+        })
     }
 
     pub(super) async fn list_turns_about(&self, params: AboutParams) -> Result<Output, XrpcError> {
@@ -84,7 +84,8 @@ impl Xrpc {
         Ok(self.hits(&Search::about(&subject), params.cursor.as_deref(), params.limit).await?.into())
     }
 
-    async fn hits(&self, search: &Search, after: Option<&str>, limit: u32) -> Result<Page<Hit>, XrpcError> {
+    /// A page of what a search finds.
+    pub(crate) async fn hits(&self, search: &Search, after: Option<&str>, limit: u32) -> Result<Page<Hit>, XrpcError> {
         let after = after.map(Cursor::from_text);
         let page = self.index.search(search, after.as_ref(), limit).await?;
         let items = self.keep(page.items, |hit| hit.conversation.as_ref()).await?;

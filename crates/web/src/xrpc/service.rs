@@ -3,7 +3,7 @@
 use axum::{
     Router,
     extract::{Path, Query, State, rejection::PathRejection},
-    http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::any,
 };
@@ -11,6 +11,7 @@ use onrecord_lexicon::Nsid;
 use serde_json::json;
 
 use super::{Xrpc, XrpcError};
+use crate::doors::{NO_PAGE, open_to_all, when_to_retry};
 
 /// Answers `/xrpc/NSID`, and `/xrpc/_health`. Every answer may be read by any web page.
 pub fn router(xrpc: Xrpc) -> Router {
@@ -56,7 +57,7 @@ async fn respond(xrpc: &Xrpc, nsid: &str, method: &Method, uri: &Uri) -> Result<
 impl IntoResponse for XrpcError {
     fn into_response(self) -> Response {
         let body = json!({"error": self.error, "message": self.message}).to_string();
-        let mut response = json_response(self.status, body);
+        let mut response = when_to_retry(json_response(self.status, body));
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
         }
@@ -69,18 +70,13 @@ fn json_response(status: StatusCode, body: String) -> Response {
 }
 
 /// Any page may ask, without cookies, which are not looked at. Nothing is kept by caches: what is taken back is gone at once.
-fn with_headers(mut response: Response) -> Response {
+fn with_headers(response: Response) -> Response {
+    let mut response = open_to_all(response, "no-store", NO_PAGE);
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD"),
         (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
         (header::ACCESS_CONTROL_MAX_AGE, "86400"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
-        (HeaderName::from_static("x-robots-tag"), "noindex"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

@@ -318,6 +318,10 @@ async fn searching_takes_words_and_filters_and_quotes_what_was_found() {
     assert_eq!(uris(&found), [uri(POTTER, MESSAGE, 12)]);
     let hit = &found["hits"][0];
     assert_eq!((&hit["title"], &hit["conversation"]), (&json!("How to fire a kiln"), &json!(uri(POTTER, SESSION, 10))));
+    assert_eq!((&hit["role"], &hit["model"]["name"]), (&json!("assistant"), &json!("Claude Opus 4.5")));
+    // The record of a turn that is held back may say more than is shown.
+    let held_back = host.get("searchTurns?withheld=true").await;
+    assert_eq!((&held_back["hits"][0]["role"], held_back["hits"][0].get("model")), (&json!("assistant"), None));
     assert!(hit["snippet"]["parts"].as_array().unwrap().contains(&json!({"text": "fast", "found": true})), "{hit}");
     for (query, expected) in [
         ("tool=Bash", vec![12]),

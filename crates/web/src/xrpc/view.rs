@@ -170,6 +170,10 @@ pub(super) struct Found {
     conversation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Model>,
     created_at: Datetime,
     withheld: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +187,8 @@ impl From<Hit> for Found {
             author: hit.author,
             conversation: hit.conversation.map(|address| address.uri()),
             title: hit.title,
+            role: hit.role,
+            model: hit.model.filter(|_| !hit.withheld).map(Model::of),
             created_at: datetime(hit.at_ms),
             withheld: hit.withheld,
             snippet: hit.snippet,

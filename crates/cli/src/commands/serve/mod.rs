@@ -11,7 +11,7 @@ use std::{
 };
 
 use onrecord_index::Index;
-use onrecord_web::{Live, Site, limited, router};
+use onrecord_web::{Live, Reached, Site, limited, router};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -71,6 +71,7 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         index,
         host,
         live: Some(Live::new(config::client()?)),
+        reached: following.is_some().then(|| reached(&metrics)),
         limits: limits.clone(),
     });
     let site = pages.merge(doors);
@@ -87,6 +88,12 @@ pub async fn run(args: &Serve, out: &mut Out) -> Result<u8> {
         error = failed => return Err(error),
     }
     Ok(0)
+}
+
+/// When the last event of a source was, as far as this process followed it.
+fn reached(metrics: &Arc<Metrics>) -> Reached {
+    let metrics = Arc::clone(metrics);
+    Reached(Arc::new(move |source| metrics.reached(source)))
 }
 
 /// The index that is asked for, or the one in the data folder if there is one.

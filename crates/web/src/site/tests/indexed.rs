@@ -71,6 +71,7 @@ pub(super) fn site(index: &Arc<dyn Index>, own: Option<Own>) -> Router {
         index: Some(Arc::clone(index)),
         host: Host::new(),
         live: None,
+        reached: None,
         loopback_only: false,
         limits: Limits::default(),
     })
