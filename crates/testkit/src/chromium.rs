@@ -117,6 +117,11 @@ impl Chromium {
         self.call("Emulation.setScriptExecutionDisabled", &json!({ "value": !view.scripts }));
     }
 
+    /// Puts the reader into a time zone, e.g. `America/New_York`; what is open is not made anew.
+    pub fn set_time_zone(&mut self, id: &str) {
+        self.call("Emulation.setTimezoneOverride", &json!({ "timezoneId": id }));
+    }
+
     /// Opens `url` and waits until it is loaded.
     ///
     /// # Panics

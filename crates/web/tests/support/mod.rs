@@ -1,20 +1,25 @@
 //! Records of every kind, an index with them, and the site that shows it.
+#![allow(dead_code, reason = "each test uses its part")]
 
 use std::sync::Arc;
 
+use axum::Router;
 use jiff::Timestamp;
 use onrecord_atproto::{Client, Config};
-use onrecord_index::{Address, Batch, Change, Index, Put, SqliteIndex, Trust, admit};
+use onrecord_index::{
+    Address, Batch, Change, Decision, Index, MEMBER, Moderation, PROFILE, Put, SourceCursor, SqliteIndex, Subject,
+    Trust, admit,
+};
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey, Tid, data::record_cid};
 use onrecord_record::{
     aligned::{MESSAGE, SESSION},
     tiles::{LinkSecret, SNAPSHOT},
 };
-use onrecord_web::{Host, Limits, Live, Site, router};
+use onrecord_web::{Host, Limits, Live, Site, card, embed, feed, router, xrpc, xrpc::Xrpc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
+pub const DID: &str = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
 const START_MS: u64 = 1_772_600_760_000;
 const SHARED: &str = "network.sharedcomputer.chat.message";
 
@@ -27,7 +32,7 @@ pub struct Served {
     _runtime: tokio::runtime::Runtime,
 }
 
-fn tid(n: u64) -> Tid {
+pub fn tid(n: u64) -> Tid {
     Tid::from_micros((START_MS + n * 1000) * 1000, 7).unwrap()
 }
 
@@ -37,9 +42,12 @@ fn time(n: u64) -> String {
 
 fn put(collection: &str, rkey: &str, record: &Value) -> Change {
     let (_, cid) = record_cid(record).unwrap();
-    let (did, collection) = (Did::parse(DID).unwrap(), Nsid::parse(collection).unwrap());
-    let address = Address { did, collection, rkey: Rkey::parse(rkey).unwrap() };
-    Change::Put(Box::new(Put { address, cid, rev: tid(9_000_000), json: record.to_string().into() }))
+    Change::Put(Box::new(Put {
+        address: at(collection, rkey),
+        cid,
+        rev: tid(9_000_000),
+        json: record.to_string().into(),
+    }))
 }
 
 fn session(key: u64, more: Value) -> Change {
@@ -62,32 +70,66 @@ fn merge(record: &mut Value, more: Value) {
     }
 }
 
+fn at(collection: &str, rkey: &str) -> Address {
+    let (did, collection) = (Did::parse(DID).unwrap(), Nsid::parse(collection).unwrap());
+    Address { did, collection, rkey: Rkey::parse(rkey).unwrap() }
+}
+
+/// An index in `folder` with these changes.
+pub async fn sqlite(folder: &TempDir, changes: Vec<Change>) -> Arc<dyn Index> {
+    let index: Arc<dyn Index> = Arc::new(SqliteIndex::open(folder.path().join("index.db")).await.unwrap());
+    fill(&*index, changes).await;
+    index
+}
+
+/// Applies these changes, and what makes the page that says how an index stands worth reading.
+pub async fn fill(index: &dyn Index, mut changes: Vec<Change>) {
+    let did = Did::parse(DID).unwrap();
+    changes.push(Change::Identity { did, handle: Some(Handle::parse("dana.example").unwrap()), pds: None });
+    let now = Timestamp::from_millisecond(i64::try_from(START_MS).unwrap() + 10_000_000_000).unwrap();
+    let applied = index.apply(admit(Batch { changes, ..Batch::default() }, Trust::Nothing, now)).await.unwrap();
+    assert_eq!(applied.rejected, 0, "{:?}", index.rejections().await.unwrap());
+    let Change::Put(mut lie) = session(80_000, json!({"title": "A lie"})) else { panic!("no record") };
+    lie.json = json!({"$type": SESSION, "title": "Another", "createdAt": time(80_000)}).to_string().into();
+    let cursor = SourceCursor { source: "firehose:wss://relay.example".to_owned(), cursor: "123456".to_owned() };
+    let batch = Batch { cursor: Some(cursor), changes: vec![Change::Put(lie)], ..Batch::default() };
+    assert_eq!(index.apply(admit(batch, Trust::Nothing, now)).await.unwrap().rejected, 1);
+    let subject = Subject::Record(at(SESSION, tid(40_000).as_str()));
+    let decision = Decision { at_us: 1, subject, hide: true, reason: "asked for".into(), by: "host".into() };
+    index.moderate(Moderation { decisions: vec![decision], ..Moderation::default() }).await.unwrap();
+}
+
+/// A site with all that stands beside its pages, as a host that is reached at `url` serves it. Nobody answers what it looks up.
+pub fn app(index: Arc<dyn Index>, url: &str) -> Router {
+    let config = Config { plc_url: "http://127.0.0.1:9".parse().unwrap(), allow_local: true, ..Config::default() };
+    let host = Host { base_url: Some(url.to_owned()), ..Host::new() };
+    let queries = Xrpc::new(Arc::clone(&index));
+    let pages = router(Site {
+        own: None,
+        index: Some(index),
+        host: host.clone(),
+        live: Some(Live::new(Client::new(config).unwrap())),
+        reached: None,
+        loopback_only: false,
+        limits: Limits { requests_per_s: None, ..Limits::default() },
+    });
+    pages
+        .merge(xrpc::router(queries.clone()))
+        .merge(card::router(queries.clone(), host.name()))
+        .merge(embed::router(queries.clone(), host.clone()))
+        .merge(feed::router(queries, host.base_url.clone(), host.name()))
+}
+
 impl Served {
-    pub fn start(mut changes: Vec<Change>) -> Self {
-        let did = Did::parse(DID).unwrap();
-        changes.push(Change::Identity { did, handle: Some(Handle::parse("dana.example").unwrap()), pds: None });
+    pub fn start(changes: Vec<Change>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let url = runtime.block_on(async {
-            let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
-            let now = Timestamp::from_millisecond(i64::try_from(START_MS).unwrap() + 10_000_000_000).unwrap();
-            let applied = index.apply(admit(Batch { changes, ..Batch::default() }, Trust::Nothing, now)).await.unwrap();
-            assert_eq!(applied.rejected, 0, "{:?}", index.rejections().await.unwrap());
-            // Nobody answers there: what is looked up cannot be reached.
-            let config =
-                Config { plc_url: "http://127.0.0.1:9".parse().unwrap(), allow_local: true, ..Config::default() };
-            let live = Some(Live::new(Client::new(config).unwrap()));
-            let site = Site {
-                own: None,
-                index: Some(Arc::new(index)),
-                host: Host::new(),
-                live,
-                loopback_only: true,
-                limits: Limits::default(),
-            };
+            let index = sqlite(&folder, changes).await;
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let url = format!("http://{}", listener.local_addr().unwrap());
-            tokio::spawn(async move { axum::serve(listener, router(site)).await });
+            let app = app(index, &url);
+            tokio::spawn(async move { axum::serve(listener, app).await });
             url
         });
         Self { url, path: format!("/@dana.example/{}", tid(10)), _folder: folder, _runtime: runtime }
@@ -96,9 +138,36 @@ impl Served {
     /// The pages there are, each with a name.
     pub fn paths(&self) -> Vec<(&'static str, String)> {
         let path = &self.path;
-        vec![
-            ("home", "/".to_owned()),
-            ("author", "/@dana.example".to_owned()),
+        let fixed = [
+            ("home", "/"),
+            ("search-help", "/search"),
+            ("search", "/search?q=glaze"),
+            ("search-filters", "/search?q=model%3Aclaude-opus-4-5%20has%3Afailed"),
+            ("search-withheld", "/search?q=has%3Awithheld"),
+            ("search-nothing", "/search?q=zwetschge"),
+            ("search-refused", "/search?q=author%3A"),
+            ("about", "/about"),
+            ("about-nothing", "/about?uri=did%3Aplc%3Anobody"),
+            ("models", "/models"),
+            ("model", "/model/anthropic/claude-opus-4-5"),
+            ("no-model", "/model/none"),
+            ("tools", "/tools"),
+            ("tool", "/tool/Bash"),
+            ("status", "/status"),
+            ("author", "/@dana.example"),
+            ("members", "/@dana.example/members"),
+            ("unknown-author", "/@nobody.example"),
+            ("nowhere", "/no/such/page/as/this/one/here"),
+        ];
+        let mut paths: Vec<_> = fixed.map(|(name, path)| (name, path.to_owned())).into();
+        paths.extend([
+            ("discussed", format!("/about?uri=at%3A%2F%2F{DID}%2Fapp.bsky.feed.post%2F3mf2kdddddd22")),
+            ("account", "/at/did:plc:ewvi7nxzyoun6zhxrhs64aaa".to_owned()),
+            ("embed", format!("/embed/{DID}/{SESSION}/{}", tid(10))),
+            ("gone", format!("/@dana.example/{}", tid(30_000))),
+            ("hidden", format!("/@dana.example/{}", tid(40_000))),
+            ("no-such-turn", format!("{path}/3nothing")),
+            ("no-such-page", format!("{path}?page=9")),
             ("conversation", path.clone()),
             ("long", format!("/@dana.example/{}?page=3", tid(10_000))),
             ("turn", format!("{path}/{}", tid(12))),
@@ -108,7 +177,8 @@ impl Served {
             ("note", format!("/at/{DID}/stream.thought.memory/3note")),
             ("sealed", private_link().0),
             ("unknown", "/@dana.example/3nothing".to_owned()),
-        ]
+        ]);
+        paths
     }
 }
 
@@ -214,6 +284,20 @@ pub fn pages() -> Vec<Change> {
             &json!({"$type": "stream.thought.memory", "text": "The kiln cools too fast in winter.", "tags": ["kiln", "glaze"], "createdAt": time(2)}),
         ),
     ];
+    changes.extend([
+        put(
+            PROFILE,
+            "self",
+            &json!({"$type": PROFILE, "displayName": "Dana Potter", "description": "Kilns, glazes, and parsers.",
+            "labels": {"$type": "com.atproto.label.defs#selfLabels", "values": [{"val": "bot"}]}}),
+        ),
+        put(MEMBER, DID, &json!({"$type": MEMBER, "subject": DID, "handle": "dana.example", "addedAt": time(1)})),
+        put(MEMBER, "did:plc:nobody", &json!({"$type": MEMBER, "subject": "did:plc:nobody", "addedAt": time(1)})),
+        session(30_000, json!({"title": "Taken back"})),
+        Change::Delete { address: at(SESSION, tid(30_000).as_str()), rev: tid(9_000_001) },
+        session(40_000, json!({"title": "Hidden by the host"})),
+        stranger(),
+    ]);
     for n in 0..450 {
         let text = format!(
             "Question {n}: what happens to the glaze at {} degrees, and how long must it be held there?",
@@ -260,6 +344,15 @@ pub fn pages() -> Vec<Change> {
     ));
     changes.push(put(SNAPSHOT, "3private", &private()));
     changes
+}
+
+/// A conversation of somebody whose handle is not known.
+fn stranger() -> Change {
+    let Change::Put(mut put) = session(60_000, json!({"title": "Whose handle nobody knows"})) else {
+        panic!("no record")
+    };
+    put.address.did = Did::parse("did:plc:ewvi7nxzyoun6zhxrhs64aaa").unwrap();
+    Change::Put(put)
 }
 
 fn private() -> Value {
