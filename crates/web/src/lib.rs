@@ -15,6 +15,7 @@ pub mod feed;
 mod fold;
 mod html;
 mod markdown;
+mod marks;
 mod math;
 mod model_name;
 mod moment;

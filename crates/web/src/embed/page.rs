@@ -13,6 +13,7 @@ use crate::{
     card::Card,
     doors::{open_to_all, plain, refused},
     html::Line,
+    marks::with_few_marks,
     model_name, path_in,
     render::turns_and_withheld,
     style_path,
@@ -69,7 +70,8 @@ pub(super) async fn answer(
     };
     match small.render() {
         Ok(html) => {
-            let page = ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response();
+            let page = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+            let page = (page, with_few_marks(html)).into_response();
             open_to_all(page, "no-cache", POLICY)
         }
         Err(error) => refused(&crate::xrpc::XrpcError::failed(error)),

@@ -9,6 +9,7 @@ use crate::{
     Error, Standing,
     html::{Line, Plain},
     markdown::Prose,
+    marks::with_few_marks,
     moment::{Moment, span},
     view::{Asked, Continues, ConversationView, RefView, StepView, TurnView, first_line},
 };
@@ -110,7 +111,7 @@ pub fn conversation_html(
     let text: usize = turns.iter().map(|turn| turn.text.len() + 64 * turn.steps.len() + 512).sum();
     let mut html = String::with_capacity(text + text / 4 + 8192);
     page.render_into(&mut html)?;
-    Ok(Some(html))
+    Ok(Some(with_few_marks(html)))
 }
 
 // What the templates ask of the views.

@@ -13,7 +13,7 @@ use super::{
     document::{Escaped, one_line},
     frame::Frame,
 };
-use crate::{Error, ListEntry, ListView, Standing, html::Line, moment::Moment, path_in};
+use crate::{Error, ListEntry, ListView, Standing, html::Line, marks::with_few_marks, moment::Moment, path_in};
 
 /// The index of a folder of files.
 #[derive(Template)]
@@ -75,7 +75,7 @@ pub fn list_html(view: &ListView<'_>, place: Place<'_>) -> Result<String, Error>
         rows(view.conversations, true)
     };
     let preview = view.conversations.iter().any(|entry| entry.standing == Standing::Preview);
-    Ok(ListPage { frame: Frame::new(place), rows, preview }.render()?)
+    Ok(with_few_marks(ListPage { frame: Frame::new(place), rows, preview }.render()?))
 }
 
 /// Entries as a Markdown list.

@@ -16,6 +16,7 @@ use super::{Host, Site, SourceError};
 use crate::{
     CONTENT_SECURITY_POLICY, Error, SCRIPT, STYLE,
     doors::when_to_retry,
+    marks::with_few_marks,
     render::{CIPHER, Notice, OPEN, Rendered},
 };
 
@@ -52,7 +53,7 @@ impl Format {
     /// A view in this format.
     pub(super) fn body(self, host: &Host, view: &impl Rendered) -> Result<String, Error> {
         match self {
-            Self::Html => view.html(host),
+            Self::Html => view.html(host).map(with_few_marks),
             Self::Json => view.json(),
             Self::Markdown => view.markdown(),
             Self::Text => view.text(),
