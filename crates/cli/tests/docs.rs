@@ -88,6 +88,13 @@ that one which is not listed shows; of more the whole repository is fetched.
 The exit code is 0 if nothing is wrong, 3 if anything is, and 1 if it could not be told: an account that does not resolve, a
 server that does not answer, a file that cannot be read.
 
+## On a site
+
+At the head of a conversation stands **Check the signature**, which has the site do the same now: the page `…/verify`, also as
+`…/verify.json`. Afterwards what was found stands there, and when, as long as the records that are shown are the very ones that
+were seen in the signed tree: their CIDs are compared, and what changed has to be checked anew. The page says it too when the site
+shows other records than the author signs (`shown`). Whoever does not believe the site runs the command.
+
 ## The report
 
 `--json` prints one document. `ok`: nothing is wrong. `authentic`: the author signed this, whatever else is wrong.
