@@ -143,6 +143,12 @@ pub enum Error {
         /// Host, as in the URL.
         host: String,
     },
+    /// An answer that comes more slowly than anything that is sent.
+    #[error("{host} sends too slowly; it was given up")]
+    TooSlow {
+        /// Host, as in the URL.
+        host: String,
+    },
     /// An answer larger than any honest one.
     #[error("{host} answered with more than {limit} bytes")]
     AnswerTooLarge {
@@ -436,9 +442,11 @@ impl Error {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Interrupted { .. } | Self::TimedOut { .. } | Self::RateLimited { .. } => {
-                true
-            }
+            Self::Unreachable { .. }
+            | Self::Interrupted { .. }
+            | Self::TimedOut { .. }
+            | Self::TooSlow { .. }
+            | Self::RateLimited { .. } => true,
             Self::Server { status, .. } => *status != 501,
             Self::NotAnXrpcServer { status, .. } => *status >= 500,
             _ => false,

@@ -6,6 +6,7 @@ use reqwest::{
     Method, RequestBuilder, StatusCode,
     header::{CONTENT_TYPE, HeaderMap, LOCATION},
 };
+use tokio::time::Instant;
 use url::Url;
 
 use crate::{
@@ -20,6 +21,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Limit on the download of a whole repository.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
+/// So many bytes of a download come within the time limit of one request, or it is given up.
+const LEAST_DOWNLOADED: usize = 256 << 10;
 /// Redirects that a plain document may take. XRPC requests follow none: they carry tokens.
 const MAX_REDIRECTS: usize = 3;
 
@@ -38,6 +41,7 @@ impl Answer {
 
 pub(crate) struct Http {
     client: reqwest::Client,
+    timeout: Duration,
     pub(crate) guard: Guard,
 }
 
@@ -55,7 +59,7 @@ impl Http {
             .no_proxy()
             .build()
             .map_err(|error| Error::Setup { why: root_cause(&error) })?;
-        Ok(Self { client, guard })
+        Ok(Self { client, timeout: config.timeout, guard })
     }
 
     pub(crate) fn get(&self, url: Url) -> Result<RequestBuilder> {
@@ -85,7 +89,7 @@ impl Http {
     }
 
     /// The same for an answer that is too large to be held: what a success says goes to `sink` as it comes, and its body is
-    /// empty then.
+    /// empty then. It takes as long as it takes, while it goes on.
     pub(crate) async fn download(
         &self,
         request: RequestBuilder,
@@ -96,12 +100,21 @@ impl Http {
             request.timeout(DOWNLOAD_TIMEOUT).build().map_err(|error| Error::Setup { why: root_cause(&error) })?;
         let host = host_of(request.url());
         let failed = |error: reqwest::Error| transport_error(&host, &error);
-        let mut response = self.client.execute(request).await.map_err(failed)?;
+        let mut until = Instant::now() + self.timeout;
+        let begun = tokio::time::timeout_at(until, self.client.execute(request)).await;
+        let mut response = begun.map_err(|_| Error::TimedOut { host: host.clone() })?.map_err(failed)?;
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        let (mut body, mut len) = (Vec::new(), 0_usize);
+        let (mut body, mut len, mut due) = (Vec::new(), 0_usize, LEAST_DOWNLOADED);
         let limit = if status.is_success() { limit } else { crate::xrpc::SMALL_ANSWER };
-        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+        loop {
+            let next = tokio::time::timeout_at(until, response.chunk()).await;
+            let next = next.map_err(|_| Error::TooSlow { host: host.clone() })?;
+            let Some(chunk) = next.map_err(failed)? else { break };
             len = len.saturating_add(chunk.len());
+            due = due.saturating_sub(chunk.len());
+            if due == 0 {
+                (until, due) = (Instant::now() + self.timeout, LEAST_DOWNLOADED);
+            }
             if len > limit {
                 return Err(Error::AnswerTooLarge { host, limit });
             }
@@ -124,7 +137,7 @@ impl Http {
                 _ => return Ok(answer),
             }
         }
-        Err(Error::Unreachable { host: host_of(&url), why: "too many redirects".into() })
+        Err(Error::BadAnswer { host: host_of(&url), method: "GET", why: "too many redirects".into() })
     }
 }
 

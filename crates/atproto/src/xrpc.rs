@@ -27,6 +27,9 @@ use crate::{
 /// Answers of methods that say little.
 pub(crate) const SMALL_ANSWER: usize = 1_000_000;
 
+/// Servers whose limits are remembered.
+const MAX_LIMITED: usize = 1_000;
+
 /// Times a read is tried again.
 const MAX_RETRIES: u32 = 3;
 const FIRST_BACKOFF: Duration = Duration::from_millis(250);
@@ -206,7 +209,15 @@ impl Client {
         let now = Timestamp::now();
         let limit = RateLimit::parse(&answer.headers, now);
         if let Some(limit) = limit.clone() {
-            self.rate_limits().insert(host.clone(), limit);
+            let mut limits = self.rate_limits();
+            if limits.len() >= MAX_LIMITED && !limits.contains_key(&host) {
+                // Those of windows that are over say nothing any more; if that is not enough, what they say is learnt again.
+                limits.retain(|_, limit| limit.reset.is_some_and(|reset| reset > now));
+                if limits.len() >= MAX_LIMITED {
+                    limits.clear();
+                }
+            }
+            limits.insert(host.clone(), limit);
         }
         if answer.status.is_success() {
             return Ok(answer);
@@ -304,6 +315,21 @@ mod tests {
         assert!(backoff(&limited(2), 0).unwrap() > Duration::from_millis(1500));
         assert!(backoff(&limited(-60), 0).unwrap() < Duration::from_millis(260));
         assert_eq!(backoff(&limited(3600), 0), None);
+    }
+
+    #[test]
+    fn the_limits_of_few_servers_are_remembered() {
+        let client = Client::new(Config::default()).unwrap();
+        let names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
+        let headers = names.map(|name| (name.parse().unwrap(), "60".parse().unwrap()));
+        let headers: reqwest::header::HeaderMap = headers.into_iter().collect();
+        for n in 0..3 * MAX_LIMITED {
+            let server = Url::parse(&format!("https://h{n}.example")).unwrap();
+            let answer = Answer { status: reqwest::StatusCode::OK, headers: headers.clone(), body: Vec::new() };
+            client.accepted(&server, "a.test.method", answer).unwrap();
+            assert!(client.last_rate_limit(&server).is_some());
+        }
+        assert!(client.rate_limits().len() <= MAX_LIMITED);
     }
 
     #[test]

@@ -7,6 +7,11 @@ use url::Url;
 
 use crate::{Error, Result};
 
+/// Longest URL of a server; what it takes is kept for many accounts.
+const MAX_ENDPOINT: usize = 1_000;
+/// Longest key in base58; those that the protocol knows take 48 or 49 letters.
+const MAX_KEY: usize = 100;
+
 /// Entries of unknown form are passed over: a document may serve other uses as well.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,6 +57,9 @@ impl Document {
         };
         let bad = |why: &str| Error::BadDocument { did: did.clone(), why: why.into() };
         let endpoint = text(service, "serviceEndpoint").ok_or_else(|| bad("its server has no URL"))?;
+        if endpoint.len() > MAX_ENDPOINT {
+            return Err(bad("its server's URL is too long"));
+        }
         let mut url = Url::parse(endpoint).map_err(|_| bad("its server's URL is none"))?;
         check(&url)?;
         // Methods are at the root of the host, whatever else the URL says.
@@ -71,7 +79,7 @@ impl Document {
         if text(method, "type")? != "Multikey" {
             return None;
         }
-        let key = text(method, "publicKeyMultibase")?;
+        let key = text(method, "publicKeyMultibase").filter(|key| key.len() <= MAX_KEY)?;
         let base58 = key.strip_prefix('z').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_alphanumeric()));
         base58.then(|| format!("did:key:{key}"))
     }

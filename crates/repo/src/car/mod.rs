@@ -82,7 +82,11 @@ impl<'a> Car<'a> {
         Self::open_with(file, IN_MEMORY)
     }
 
-    fn open_with(file: File, in_memory: u64) -> Result<Self, Error> {
+    /// The same, held in memory only if it has at most `in_memory` bytes: where many are read at once.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn open_with(file: File, in_memory: u64) -> Result<Self, Error> {
         Ok(Self::new(Source::open(file, in_memory)?))
     }
 

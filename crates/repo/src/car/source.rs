@@ -8,7 +8,9 @@ use std::{
 
 /// A file up to this size is read whole: then no block costs a system call, in whatever order they stand.
 pub(super) const IN_MEMORY: u64 = 256 << 20;
-/// What is read at once of a larger file that is read in order.
+/// What is read at once of a larger file: this much at first, and while it is read in order twice as much each time, up to the
+/// window.
+const FIRST_WINDOW: usize = 1 << 12;
 const WINDOW: usize = 1 << 20;
 /// A read that begins this near behind the last one continues it.
 const NEAR: u64 = 1 << 16;
@@ -25,6 +27,7 @@ pub(super) struct Window {
     len: u64,
     start: u64,
     bytes: Vec<u8>,
+    ahead: usize,
 }
 
 impl Source<'_> {
@@ -32,7 +35,7 @@ impl Source<'_> {
         let len = file.seek(SeekFrom::End(0))?;
         file.rewind()?;
         if len > in_memory {
-            return Ok(Self::File(Window { file, len, start: 0, bytes: Vec::new() }));
+            return Ok(Self::File(Window { file, len, start: 0, bytes: Vec::new(), ahead: FIRST_WINDOW }));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
         // A file that grows meanwhile is read as far as it was long.
@@ -78,7 +81,8 @@ impl Window {
         let inside = offset >= self.start && end.checked_sub(offset).is_some_and(|n| n >= want as u64);
         if !inside {
             let in_order = offset >= self.start && offset <= end.saturating_add(NEAR);
-            let fill = if in_order { want.max(WINDOW) } else { want };
+            self.ahead = if in_order { (2 * self.ahead).min(WINDOW) } else { FIRST_WINDOW };
+            let fill = want.max(self.ahead);
             self.bytes.resize(fill.min(usize::try_from(left).unwrap_or(usize::MAX)), 0);
             self.start = offset;
             self.file.seek(SeekFrom::Start(offset))?;
