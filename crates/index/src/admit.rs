@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use onrecord_lexicon::{
-    Catalog, Cid, Did, Handle, Nsid, Rkey, Rule, Tid,
+    Catalog, Cid, Did, Handle, Rule, Tid,
     data::{self, record_cid},
 };
 use onrecord_record::tiles::is_encrypted;
@@ -73,7 +73,6 @@ pub(crate) enum Act {
     Listed {
         did: Did,
         rev: Tid,
-        records: Vec<(Nsid, Rkey)>,
     },
     Restored(Box<Restored>),
 }
@@ -177,7 +176,7 @@ pub fn admit(batch: Batch, trust: Trust, now: Timestamp) -> Admitted {
                 Act::Account { did, status, at_ms: at_ms.min(now.as_millisecond()) }
             }
             Change::Identity { did, handle, pds } => Act::Identity { did, handle: handle.map(|h| h.normalized()), pds },
-            Change::Listed { did, rev, records } => Act::Listed { did, rev, records },
+            Change::Listed { did, rev } => Act::Listed { did, rev },
             Change::Restored(restored) => Act::Restored(restored),
         };
         admitted.acts.push(act);

@@ -104,15 +104,13 @@ pub enum Change {
         /// Where its repository is, e.g. `https://pds.example`.
         pds: Option<String>,
     },
-    /// The repository was listed whole at a revision, its records having been put before: whatever of the account is not
-    /// listed, and not newer, is gone.
+    /// The repository was read whole at a revision, and each of its records was put at that revision before: whatever of the
+    /// account stands at an earlier one is gone.
     Listed {
         /// Whose.
         did: Did,
         /// At which revision.
         rev: Tid,
-        /// All records in it that are followed.
-        records: Vec<(Nsid, Rkey)>,
     },
     /// What another index knew of an account, from its export.
     Restored(Box<Restored>),

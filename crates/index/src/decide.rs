@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use onrecord_lexicon::{Did, Nsid, Rkey};
+use onrecord_lexicon::{Cid, Did, Nsid, Rkey};
 
 use crate::{
     account::Profile,
@@ -48,7 +48,15 @@ pub(crate) struct Stored {
     /// The store's own key for it.
     pub(crate) id: i64,
     pub(crate) rev: i64,
+    pub(crate) cid: Cid,
     pub(crate) row: Row,
+}
+
+impl Stored {
+    /// Whether it is `record` already, but for the revision. What is distrusted is not.
+    fn is(&self, record: &Record) -> bool {
+        self.rev > 0 && self.cid == record.cid && self.row == record.row
+    }
 }
 
 /// What is known of the records and accounts that a segment is about.
@@ -86,6 +94,8 @@ pub(crate) type Conversations = BTreeMap<ConversationKey, ConversationChange>;
 #[derive(Debug, Default)]
 pub(crate) struct Effects<'a> {
     pub(crate) puts: Vec<(&'a Record, Option<&'a Stored>)>,
+    /// Records that are the same as before, at a newer revision.
+    pub(crate) renewed: Vec<&'a Record>,
     pub(crate) removes: Vec<(&'a Address, &'a Stored)>,
     pub(crate) gone: Vec<(&'a Address, i64)>,
     pub(crate) back: Vec<&'a Address>,
@@ -155,6 +165,8 @@ pub(crate) fn decide<'a>(acts: &[&'a Act], known: &'a Known) -> Effects<'a> {
                     effects.rejected.record(Reason::AccountDeleted, address.collection.as_str());
                 } else if is_late(rev_number(&record.rev)) {
                     effects.stale += 1;
+                } else if stored.is_some_and(|stored| stored.is(record)) {
+                    effects.renewed.push(record);
                 } else {
                     if account.is_none() && new.insert(&address.did) {
                         effects.new_accounts.push(&address.did);

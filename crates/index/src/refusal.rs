@@ -115,7 +115,7 @@ impl CommitFlaw {
     }
 }
 
-/// Why a repository that was fetched is not believed.
+/// Why a repository that was to be fetched is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RepositoryFlaw {
@@ -131,6 +131,12 @@ pub enum RepositoryFlaw {
     FutureRev,
     /// The account's document names no key, or none of the protocol's.
     NoKey,
+    /// The account's document cannot be understood, is another account's, or names no server.
+    Document,
+    /// The account's server is at an address at which none may be.
+    Address,
+    /// The account's server answers with something else than what was asked for.
+    Answer,
 }
 
 impl RepositoryFlaw {
@@ -142,6 +148,9 @@ impl RepositoryFlaw {
             Self::TooSlow => "too-slow",
             Self::FutureRev => "future-rev",
             Self::NoKey => "no-key",
+            Self::Document => "document",
+            Self::Address => "address",
+            Self::Answer => "answer",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What the index makes of a record.
 
+use std::hash::{BuildHasher as _, RandomState};
+
 use onrecord_lexicon::{Nsid, Rkey};
 
 use crate::{account::Profile, change::Address, terms::Terms};
@@ -104,6 +106,17 @@ pub(crate) fn time_key(at_ms: i64, address: &Address) -> i64 {
     at_ms.clamp(0, (1 << (63 - TIME_KEY_BITS)) - 1) << TIME_KEY_BITS | low.cast_signed()
 }
 
+/// Another one for a record whose own has been taken `tries` times by now: by chance, since whoever writes records can work out
+/// which of them have the same. In the same millisecond, or if that seems full, in the next one.
+pub(crate) fn another_time_key(taken: i64, tries: u32) -> i64 {
+    /// How often a key is drawn within a millisecond.
+    const DRAWN: u32 = 16;
+    let at_ms = time_of_key(taken) + i64::from(tries.is_multiple_of(DRAWN));
+    // Every state has fresh keys.
+    let low = RandomState::new().hash_one(taken) & ((1 << TIME_KEY_BITS) - 1);
+    first_time_key(at_ms) | low.cast_signed()
+}
+
 /// The first [`time_key`] of a millisecond.
 pub(crate) fn first_time_key(at_ms: i64) -> i64 {
     at_ms.clamp(0, (1 << (63 - TIME_KEY_BITS)) - 1) << TIME_KEY_BITS
@@ -117,4 +130,23 @@ pub(crate) fn time_of_key(key: i64) -> i64 {
 /// Whether it is found by searching.
 pub(crate) fn is_searchable(row: &Row) -> bool {
     row.kind != Kind::Profile
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_a_taken_key_gets_another_of_the_same_time() {
+        let first = first_time_key(1_767_225_600_000) | 7;
+        let (mut key, mut keys) = (first, std::collections::BTreeSet::new());
+        for tries in 1..16 {
+            key = another_time_key(key, tries);
+            assert_eq!(time_of_key(key), time_of_key(first));
+            keys.insert(key);
+        }
+        // One after the other, they would be passed one by one by each that comes.
+        assert!(keys.len() > 12 && !keys.contains(&(first + 1)), "{keys:?}");
+        assert_eq!(time_of_key(another_time_key(key, 16)), time_of_key(first) + 1);
+    }
 }

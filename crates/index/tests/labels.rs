@@ -120,6 +120,21 @@ async fn what_a_labeler_says_hides_until_it_is_taken_back() {
 }
 
 #[tokio::test]
+async fn a_frame_too_large_to_be_read_is_passed_over() {
+    let mut followed = Followed::start().await;
+    let labeler = &followed.labeler;
+    let hide = |n| labeler.label(did(n).as_str(), "!hide", AT, &json!({}));
+    labeler.say(&[hide(1)]);
+    labeler.send(vec![0; 7_000_000]);
+    labeler.say(&[hide(2)]);
+    followed.hides(1, followed.by_labeler()).await;
+    followed.hides(2, followed.by_labeler()).await;
+    let rejected = followed.index.rejections().await.unwrap();
+    assert_eq!(rejected.iter().map(|r| (r.reason.as_str(), r.count)).collect::<Vec<_>>(), [("frame:too-large", 1)]);
+    followed.stop().await;
+}
+
+#[tokio::test]
 async fn what_a_labeler_did_not_sign_hides_nothing() {
     let mut followed = Followed::start().await;
     let (one, two) = (did(1).to_string(), did(2).to_string());

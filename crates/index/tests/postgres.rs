@@ -62,6 +62,8 @@ fn postgres_does_what_the_contract_says() {
             account_states_hide_and_bring_back
             a_deleted_account_is_wiped
             a_listing_removes_what_it_does_not_list
+            what_is_the_same_at_a_newer_revision_is_not_written_again
+            an_account_of_many_records_is_gone_at_once
             names_of_accounts_follow_them
             lists_are_by_pages_newest_first
             search_finds_words_phrases_and_filters

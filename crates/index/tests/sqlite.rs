@@ -3,9 +3,12 @@
 
 mod support;
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
-use onrecord_index::{Index, SqliteIndex};
+use onrecord_index::{AccountStatus, Change, Index, SqliteIndex};
 use proptest::test_runner::{Config, TestRunner};
 use support::{cases, model, moderation};
 
@@ -37,6 +40,8 @@ cases! { cases:
     account_states_hide_and_bring_back
     a_deleted_account_is_wiped
     a_listing_removes_what_it_does_not_list
+    what_is_the_same_at_a_newer_revision_is_not_written_again
+    an_account_of_many_records_is_gone_at_once
     names_of_accounts_follow_them
     lists_are_by_pages_newest_first
     search_finds_words_phrases_and_filters
@@ -107,6 +112,27 @@ fn nothing_of_what_was_taken_back_stays_in_a_file() {
         assert!(left.is_empty(), "{} of {} words are left, such as {:?}", left.len(), removed.len(), left[0]);
         assert!(kept.iter().all(|word| contains(&files, word)), "what was not taken back is there");
         assert_eq!(support::hits(&index, &kept[0]).await, 1);
+    });
+}
+
+/// A million records are removed between the batches of others, not before them; and by whoever opens the file next.
+#[test]
+fn what_an_account_no_longer_has_is_removed_bit_by_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = async |index: &SqliteIndex| index.status().await.unwrap().records.iter().map(|(_, n)| n).sum::<u64>();
+    block_on(async {
+        let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
+        cases::publish_many(&index, 1, 3_500).await;
+        let deleted = Change::Account { did: support::did(1), status: AccountStatus::Deleted, at_ms: 5 };
+        assert_eq!(support::apply(&index, vec![deleted]).await.removed, 1_000);
+    });
+    block_on(async {
+        let index = SqliteIndex::open(folder.path().join("index.db")).await.unwrap();
+        let began = Instant::now();
+        while records(&index).await > 0 {
+            assert!(began.elapsed() < Duration::from_secs(30));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     });
 }
 

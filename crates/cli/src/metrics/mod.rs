@@ -49,6 +49,8 @@ struct Source {
     missed: u64,
     fetched: u64,
     fetch_failed: u64,
+    fetching: u64,
+    owed: u64,
 }
 
 /// Of a labeler that is followed.
@@ -157,6 +159,7 @@ impl Metrics {
             Progress::Missed { .. } => of.missed += 1,
             Progress::Fetched(_) => of.fetched += 1,
             Progress::FetchFailed { .. } => of.fetch_failed += 1,
+            Progress::Fetching { running, owed } => (of.fetching, of.owed) = (*running, *owed),
         }
     }
 
@@ -254,9 +257,13 @@ impl Metrics {
                 out.sample(name, &[("source", source)], lag.max(0.0));
             }
         }
-        let gauges: [(&str, &str, Value); 2] = [
+        let gauges: [(&str, &str, Value); 4] = [
             ("onrecord_follow_lease_held", "Whether this process is the one that follows.", |of| u64::from(of.is_held)),
             ("onrecord_follow_connected", "Whether the stream is open.", |of| u64::from(of.is_connected)),
+            ("onrecord_follow_fetching", "Repositories being fetched, or waiting for their server's turn.", |of| {
+                of.fetching
+            }),
+            ("onrecord_follow_owed", "Repositories still to be fetched, these included.", |of| of.owed),
         ];
         let counters: [(&str, &str, Value); 14] = [
             ("onrecord_follow_connections_lost_total", "Times the stream ended or did not begin.", |of| of.lost),

@@ -32,6 +32,7 @@ async fn full() -> String {
             took: Duration::from_millis(20),
         }),
         Progress::Wrote(Wrote { took: Duration::from_secs(60), ..Wrote::default() }),
+        Progress::Fetching { running: 2, owed: 9 },
         Progress::Unreadable { why: "a stranger's words".into() },
         lost(),
     ] {
@@ -54,6 +55,7 @@ async fn what_happened_is_counted() {
     assert_eq!((of("onrecord_follow_frames_total"), of("onrecord_follow_record_bytes_total")), (7.0, 900.0));
     assert_eq!((of("onrecord_follow_lease_held"), of("onrecord_follow_connected")), (1.0, 0.0));
     assert_eq!(of("onrecord_follow_connections_lost_total"), 1.0);
+    assert_eq!((of("onrecord_follow_fetching"), of("onrecord_follow_owed")), (2.0, 9.0));
     assert!((4.0..60.0).contains(&of("onrecord_follow_lag_seconds")));
     let bucket = |end: &str| {
         samples[format!(

@@ -74,6 +74,11 @@ fn put(did: &Did, collection: &str, us: u64, record: &serde_json::Value) -> Chan
     Change::Put(Box::new(Put { address, cid, rev: tid(us + 3_600_000_000), json: record.to_string().into() }))
 }
 
+/// A conversation without a turn.
+pub fn session(did: &Did, us: u64) -> Change {
+    put(did, SESSION, us, &json!({ "$type": SESSION, "createdAt": time(us), "title": "One of somebody else" }))
+}
+
 pub fn time(us: u64) -> String {
     Timestamp::from_microsecond(us.cast_signed()).unwrap().to_string()
 }

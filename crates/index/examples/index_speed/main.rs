@@ -1,5 +1,6 @@
 //! How fast the index is, on a corpus of its own making, and how fast a Jetstream is read:
-//! `cargo run --release -p onrecord-index --example index_speed -- [sqlite|postgres|frames|ADDRESS]… [TURNS …]`.
+//! `cargo run --release -p onrecord-index --example index_speed -- [sqlite|postgres|frames|ADDRESS]… [TURNS …]`; and what one
+//! account of very many records takes: `… -- account RECORDS`.
 //!
 //! Without arguments: both stores, 10,000 to 1,000,000 turns, and frames. ADDRESS is a folder for SQLite files, or the URL of a
 //! PostgreSQL server, on which a database is made for each size; without one, a folder and a server of its own are made, and
@@ -17,6 +18,7 @@
     reason = "a measurement, run by hand"
 )]
 
+mod account;
 mod corpus;
 mod frames;
 mod machine;
@@ -31,6 +33,10 @@ fn main() {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["measure", address, turns] => run(measure::measure(address, turns.parse().unwrap())),
         ["ready", address] => run(measure::ready(address)),
+        ["account", records] => account::all(records),
+        ["write", records, path, rev] => account::write(records.parse().unwrap(), path.as_ref(), rev.parse().unwrap()),
+        ["fetch", url, path, what] => run(account::fetch(url, path.as_ref(), what)),
+        ["remove", path] => run(account::remove(path.as_ref())),
         _ => all(&args),
     }
 }

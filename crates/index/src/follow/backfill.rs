@@ -294,10 +294,10 @@ impl Work<'_> {
     /// Fetches all that waits.
     async fn crawl(&self, ended: &mut Backfilled) -> Result<()> {
         let (index, client) = (Arc::clone(&self.of.index), self.of.client.clone());
-        let fence = self.fence.clone();
+        let (fence, most_bytes) = (self.fence.clone(), self.of.limits.repo_bytes);
         let visit: Arc<Visit<Fetched>> = Arc::new(move |identity| {
             let (index, client, fence) = (Arc::clone(&index), client.clone(), fence.clone());
-            Box::pin(async move { fetch_from(&*index, &client, &identity, Some(&fence)).await })
+            Box::pin(async move { fetch_from(&*index, &client, &identity, most_bytes, Some(&fence)).await })
         });
         let tell = Arc::clone(&self.of.on_progress);
         let on_hold: Arc<OnHold> =
@@ -328,7 +328,9 @@ impl Work<'_> {
                 Err(Trouble::Index(error)) => return Err(error),
                 Err(trouble) => {
                     let why = trouble.to_string();
-                    self.note(vec![Note::Failed { run, did: did.clone(), why: why.clone(), again_ms: None }]).await?;
+                    let note = Note::Failed { run, did: did.clone(), why: why.clone(), again_ms: None };
+                    let notes = Admitted::of_notes(vec![note], Some(self.fence.clone()));
+                    self.of.index.apply(notes.refusing(trouble.refused())).await?;
                     self.of.tell(BackfillProgress::Failed { did, why });
                 }
             }

@@ -114,11 +114,13 @@ impl Comparison {
         let statuses = Statuses::default();
         let visit: Arc<Visit<Outcome>> = {
             let (index, client) = (Arc::clone(&self.index), self.client.clone());
-            let (statuses, repair) = (Arc::clone(&statuses), self.repair);
+            let (statuses, repair, most_bytes) = (Arc::clone(&statuses), self.repair, self.limits.repo_bytes);
             Arc::new(move |identity| {
                 let (index, client) = (Arc::clone(&index), client.clone());
                 let ours = statuses.lock().unwrap_or_else(PoisonError::into_inner).get(&identity.did).copied();
-                Box::pin(async move { look(&*index, &client, &identity, ours.unwrap_or_default(), repair).await })
+                Box::pin(async move {
+                    look(&*index, &client, &identity, ours.unwrap_or_default(), most_bytes, repair).await
+                })
             })
         };
         let mut crawl = Crawl::new(self.client.clone(), self.limits, visit, Arc::new(|_, _| {}));
@@ -228,9 +230,10 @@ async fn look(
     client: &Client,
     identity: &Identity,
     ours: AccountStatus,
+    most_bytes: usize,
     repair: bool,
 ) -> Result<Outcome, Trouble> {
-    let difference = compare(index, client, identity, ours).await?;
+    let difference = compare(index, client, identity, ours, most_bytes).await?;
     if !repair || difference.is_none() {
         return Ok((difference, None));
     }
@@ -244,7 +247,7 @@ async fn look(
     }
     let batch = Batch { changes, ..Batch::default() };
     index.apply(admit(batch, Trust::Nothing, Timestamp::now()).noting(vec![distrust, owed])).await?;
-    let repaired = match fetch_from(index, client, identity, None).await {
+    let repaired = match fetch_from(index, client, identity, most_bytes, None).await {
         Ok(_) => {
             let asked = index.owed(RUN, OwedState::Waiting, None, CHUNK).await?;
             let asked = asked.iter().find(|owed| owed.did == *did).map_or(1, |owed| owed.asked);
@@ -266,13 +269,14 @@ async fn compare(
     client: &Client,
     identity: &Identity,
     ours: AccountStatus,
+    most_bytes: usize,
 ) -> Result<Difference, Trouble> {
     let did = &identity.did;
     let (whole, records) =
-        collect(Trust::Cids, async |sender| read_whole(client, identity, &sender).await.map(drop)).await;
+        collect(Trust::Cids, async |sender| read_whole(client, identity, most_bytes, &sender).await.map(drop)).await;
     let mut records = match whole {
         Ok(()) => records,
-        Err(Unread::Refused) => {
+        Err(Unread::Refused | Unread::TooLarge(_)) => {
             let (listed, records) =
                 collect(Trust::Nothing, async |sender| listing::list(client, identity, &sender).await.map(drop)).await;
             listed?;

@@ -9,14 +9,17 @@ use std::{
 };
 
 use jiff::Timestamp;
-use onrecord_atproto::{Client, Identity};
+use onrecord_atproto::{Client, Error as Net, Identity};
 use onrecord_lexicon::Did;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::Error;
+use crate::{Error, Reason, RepositoryFlaw, refusal::Refusals};
 
-/// How many identities are looked up at once.
+/// How many identities are looked up at once: at the directory, and at hosts that accounts choose themselves. The second must
+/// not take the room of the first.
 const RESOLVED_AT_ONCE: usize = 8;
+/// How long one is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// How many repositories wait whose server is known.
 const MOST_WAITING: usize = 2_000;
 /// How often one repository is tried in a run.
@@ -37,6 +40,8 @@ pub struct Limits {
     pub per_host: usize,
     /// How long a server that failed is left alone the first time; the next times twice as long each.
     pub backoff: Duration,
+    /// The largest repository that is fetched whole, in bytes; the records of a larger one are listed.
+    pub repo_bytes: usize,
     /// How long a server is waited for that names a time. Beyond, its repositories are given up for now.
     pub patience: Duration,
 }
@@ -44,7 +49,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let (backoff, patience) = (Duration::from_secs(1), Duration::from_secs(900));
-        Self { at_once: 8, per_host: 2, backoff, patience }
+        Self { at_once: 8, per_host: 2, backoff, repo_bytes: 1 << 30, patience }
     }
 }
 
@@ -57,6 +62,14 @@ pub enum Trouble {
     /// Its server failed or could not be reached.
     #[error("{0}")]
     Passing(String),
+    /// What came is not what an honest server sends: it is not believed.
+    #[error("{why}")]
+    NotBelieved {
+        /// To be counted by.
+        flaw: RepositoryFlaw,
+        /// In words.
+        why: String,
+    },
     /// Its server asks for time.
     #[error("{why}")]
     Limited {
@@ -70,11 +83,34 @@ pub enum Trouble {
     Index(#[from] Error),
 }
 
-impl From<onrecord_atproto::Error> for Trouble {
-    fn from(error: onrecord_atproto::Error) -> Self {
+impl Trouble {
+    /// What is to be counted of it.
+    pub(super) fn refused(&self) -> Refusals {
+        let mut refused = Refusals::default();
+        if let Self::NotBelieved { flaw, .. } = self {
+            refused.other(Reason::Repository(*flaw));
+        }
+        refused
+    }
+}
+
+impl From<Net> for Trouble {
+    fn from(error: Net) -> Self {
         let why = error.to_string();
+        let flaw = match &error {
+            Net::AnswerTooLarge { .. } => Some(RepositoryFlaw::TooLarge),
+            Net::TooSlow { .. } => Some(RepositoryFlaw::TooSlow),
+            Net::BadDocument { .. } | Net::DidMismatch { .. } | Net::NoPds { .. } => Some(RepositoryFlaw::Document),
+            Net::AddressRefused { .. } => Some(RepositoryFlaw::Address),
+            Net::BadAnswer { .. } => Some(RepositoryFlaw::Answer),
+            Net::NotAnXrpcServer { status, .. } if *status < 500 => Some(RepositoryFlaw::Answer),
+            _ => None,
+        };
+        if let Some(flaw) = flaw {
+            return Self::NotBelieved { flaw, why };
+        }
         match error {
-            onrecord_atproto::Error::RateLimited { retry_at, .. } => Self::Limited { why, until: retry_at },
+            Net::RateLimited { retry_at, .. } => Self::Limited { why, until: retry_at },
             error if error.is_transient() => Self::Passing(why),
             _ => Self::Lasting(why),
         }
@@ -91,6 +127,13 @@ struct Job {
     tries: u32,
 }
 
+/// Whose identity is to be looked up, and how many are.
+#[derive(Default)]
+struct Lane {
+    queue: VecDeque<Job>,
+    busy: usize,
+}
+
 /// A server and who waits for it.
 #[derive(Default)]
 struct Host {
@@ -102,6 +145,11 @@ struct Host {
 }
 
 impl Host {
+    /// Whether nothing of it is to be remembered.
+    fn is_idle(&self, now: Instant) -> bool {
+        self.waiting.is_empty() && self.running == 0 && self.not_before.is_none_or(|at| at <= now)
+    }
+
     fn is_ready(&self, per_host: usize, now: Instant) -> bool {
         !self.waiting.is_empty() && self.running < per_host && self.not_before.is_none_or(|at| at <= now)
     }
@@ -114,7 +162,9 @@ pub(super) struct Crawl<T> {
     visit: Arc<Visit<T>>,
     on_hold: Arc<OnHold>,
     queued: HashSet<Did>,
-    unresolved: VecDeque<Job>,
+    /// At the directory, and at hosts of their own.
+    directory: Lane,
+    own_hosts: Lane,
     /// Those whose identity could not be looked up a moment ago.
     later: Vec<(Instant, Job)>,
     lookup_failures: u32,
@@ -135,7 +185,8 @@ impl<T: Send + 'static> Crawl<T> {
             visit,
             on_hold,
             queued: HashSet::new(),
-            unresolved: VecDeque::new(),
+            directory: Lane::default(),
+            own_hosts: Lane::default(),
             later: Vec::new(),
             lookup_failures: 0,
             hosts: HashMap::new(),
@@ -150,8 +201,16 @@ impl<T: Send + 'static> Crawl<T> {
     /// Adds a repository, unless it is on its way already.
     pub(super) fn add(&mut self, did: Did) {
         if self.queued.insert(did.clone()) {
-            self.unresolved.push_back(Job { did, tries: 0 });
+            self.look_up(Job { did, tries: 0 });
         }
+    }
+
+    fn lane(&mut self, did: &Did) -> &mut Lane {
+        if did.as_str().starts_with("did:plc:") { &mut self.directory } else { &mut self.own_hosts }
+    }
+
+    fn look_up(&mut self, job: Job) {
+        self.lane(&job.did).queue.push_back(job);
     }
 
     /// How many are on their way.
@@ -184,18 +243,24 @@ impl<T: Send + 'static> Crawl<T> {
         let mut soonest = now + LONGEST_BACKOFF;
         let (due, later): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.later).into_iter().partition(|(at, _)| *at <= now);
-        self.unresolved.extend(due.into_iter().map(|(_, job)| job));
+        due.into_iter().for_each(|(_, job)| self.look_up(job));
         soonest = later.iter().map(|(at, _)| *at).fold(soonest, Instant::min);
         self.later = later;
-        while self.resolving.len() < RESOLVED_AT_ONCE
-            && self.waiting + self.resolving.len() < MOST_WAITING
-            && let Some(job) = self.unresolved.pop_front()
-        {
-            let client = self.client.clone();
-            self.resolving.spawn(async move {
-                let identity = client.resolve_afresh(job.did.as_str()).await.map_err(Trouble::from);
-                (job, identity)
-            });
+        for lane in [&mut self.directory, &mut self.own_hosts] {
+            while lane.busy < RESOLVED_AT_ONCE
+                && self.waiting + self.resolving.len() < MOST_WAITING
+                && let Some(job) = lane.queue.pop_front()
+            {
+                lane.busy += 1;
+                let client = self.client.clone();
+                self.resolving.spawn(async move {
+                    let identity = match tokio::time::timeout(PATIENCE, client.resolve_afresh(job.did.as_str())).await {
+                        Ok(identity) => identity.map_err(Trouble::from),
+                        Err(_) => Err(Trouble::Passing("who it is cannot be learnt in time".into())),
+                    };
+                    (job, identity)
+                });
+            }
         }
         for _ in 0..self.turns.len() {
             if self.visiting.len() >= self.limits.at_once {
@@ -203,6 +268,10 @@ impl<T: Send + 'static> Crawl<T> {
             }
             let Some(name) = self.turns.pop_front() else { break };
             let Some(host) = self.hosts.get_mut(&name) else { continue };
+            if host.is_idle(now) {
+                self.hosts.remove(&name);
+                continue;
+            }
             if let Some(at) = host.not_before.filter(|at| *at > now) {
                 soonest = soonest.min(at);
             } else if host.is_ready(self.limits.per_host, now)
@@ -221,6 +290,8 @@ impl<T: Send + 'static> Crawl<T> {
     }
 
     fn resolved(&mut self, (mut job, identity): (Job, Result<Identity, Trouble>)) {
+        let lane = self.lane(&job.did);
+        lane.busy = lane.busy.saturating_sub(1);
         match identity {
             Ok(identity) => {
                 self.lookup_failures = 0;
@@ -236,8 +307,9 @@ impl<T: Send + 'static> Crawl<T> {
                 if self.lookup_failures >= MOST_LOOKUP_FAILURES =>
             {
                 self.give_up(job, Trouble::Passing(why.clone()));
-                let rest: Vec<Job> =
-                    self.unresolved.drain(..).chain(self.later.drain(..).map(|(_, job)| job)).collect();
+                let rest: Vec<Job> = (self.directory.queue.drain(..).chain(self.own_hosts.queue.drain(..)))
+                    .chain(self.later.drain(..).map(|(_, job)| job))
+                    .collect();
                 rest.into_iter().for_each(|job| self.give_up(job, Trouble::Passing(why.clone())));
             }
             Err(Trouble::Limited { why, until }) => {
@@ -310,9 +382,7 @@ impl<T: Send + 'static> Crawl<T> {
             }
             outcome => self.over.push_back((job.did, outcome)),
         }
-        if self.hosts.get(&name).is_some_and(|host| {
-            host.waiting.is_empty() && host.running == 0 && host.not_before.is_none_or(|at| at <= Instant::now())
-        }) {
+        if self.hosts.get(&name).is_some_and(|host| host.is_idle(Instant::now())) {
             self.hosts.remove(&name);
             self.turns.retain(|other| *other != name);
         }

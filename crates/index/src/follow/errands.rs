@@ -2,25 +2,25 @@
 //! index until it was done, whatever becomes of this process.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     sync::Arc,
     time::Duration,
 };
 
 use jiff::Timestamp;
-use onrecord_atproto::Client;
+use onrecord_atproto::{Client, Identity};
 use onrecord_lexicon::{Did, Nsid, Rkey};
-use tokio::{task::JoinSet, time::Instant};
+use tokio::time::Instant;
 
 use super::{
     Fetched, Limits, Progress,
     crawl::{Crawl, Trouble, Visit},
-    repository::fetch_from,
+    repository::{fetch_from, identified},
 };
-use crate::{Address, Admitted, Batch, Change, Fence, Index, Note, OwedState, Put, Result, Trust, admit};
+use crate::{
+    Address, Admitted, Batch, Change, Fence, Index, Note, OwedState, Put, Result, Trust, admit, refusal::Refusals,
+};
 
-/// How many accounts are looked up at once.
-const AT_ONCE: usize = 8;
 /// How many wait. More are looked up when they are heard of again, or by the next process.
 const WAITING: usize = 10_000;
 /// Accounts that are remembered as looked up.
@@ -38,24 +38,9 @@ const TRIES: i64 = 12;
 /// The same where it would most likely end so again.
 const LASTING_TRIES: i64 = 3;
 
-/// Of an account of which something was just written, or of one that may be nobody's here.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Errand {
-    Meet(Did),
-    Resolve(Did),
-}
-
-impl Errand {
-    fn did(&self) -> &Did {
-        match self {
-            Self::Meet(did) | Self::Resolve(did) => did,
-        }
-    }
-}
-
 /// Something that ended, or a time that came.
 pub(super) enum Over {
-    Resolved(Did, Result<(), String>),
+    Met(Did, Result<(), Trouble>),
     Fetched(Did, Result<Fetched, Trouble>),
     Look,
 }
@@ -63,19 +48,20 @@ pub(super) enum Over {
 /// What runs and what waits.
 pub(super) struct Errands {
     index: Arc<dyn Index>,
-    client: Client,
     on_progress: Arc<dyn Fn(Progress) + Send + Sync>,
     fence: Fence,
     run: String,
     known: HashSet<Did>,
     /// Accounts whose look-up is owed, and how often each was asked for.
     unmet: HashMap<Did, i64>,
-    waiting: VecDeque<Errand>,
-    queued: HashSet<Errand>,
-    running: JoinSet<(Did, Result<(), String>)>,
+    /// Accounts on their way to be looked up, and whether something was heard of them meanwhile.
+    meeting: HashMap<Did, bool>,
+    meetings: Crawl<()>,
     crawl: Crawl<Fetched>,
     /// Those on their way to be fetched: how often each was asked for, and tried.
     owed: HashMap<Did, (i64, i64)>,
+    /// How many were owed when it was looked last.
+    all_owed: u64,
     look_at: Instant,
     has_looked: bool,
 }
@@ -83,26 +69,33 @@ pub(super) struct Errands {
 impl Errands {
     pub(super) fn new(follower: &super::Follower, name: &str, fence: &Fence) -> Self {
         let (index, client) = (Arc::clone(&follower.index), follower.client.clone());
+        let limits = Limits::default();
         let visit: Arc<Visit<Fetched>> = {
             let (index, client, fence) = (Arc::clone(&index), client.clone(), fence.clone());
             Arc::new(move |identity| {
                 let (index, client, fence) = (Arc::clone(&index), client.clone(), fence.clone());
-                Box::pin(async move { fetch_from(&*index, &client, &identity, Some(&fence)).await })
+                Box::pin(async move { fetch_from(&*index, &client, &identity, limits.repo_bytes, Some(&fence)).await })
+            })
+        };
+        let meet: Arc<Visit<()>> = {
+            let (index, client, fence) = (Arc::clone(&index), client.clone(), fence.clone());
+            Arc::new(move |identity| {
+                let (index, client, fence) = (Arc::clone(&index), client.clone(), fence.clone());
+                Box::pin(async move { meet(&*index, &client, &identity, &fence).await })
             })
         };
         Self {
-            crawl: Crawl::new(client.clone(), Limits::default(), visit, Arc::new(|_, _| {})),
+            crawl: Crawl::new(client.clone(), limits, visit, Arc::new(|_, _| {})),
+            meetings: Crawl::new(client, limits, meet, Arc::new(|_, _| {})),
             index,
-            client,
             on_progress: Arc::clone(&follower.on_progress),
             fence: fence.clone(),
             run: format!("follow:{name}"),
             known: HashSet::new(),
             unmet: HashMap::new(),
-            waiting: VecDeque::new(),
-            queued: HashSet::new(),
-            running: JoinSet::new(),
+            meeting: HashMap::new(),
             owed: HashMap::new(),
+            all_owed: 0,
             // What an earlier process owed.
             look_at: Instant::now(),
             has_looked: false,
@@ -127,15 +120,20 @@ impl Errands {
         format!("who:{}", self.run)
     }
 
-    /// Looks up who an account is, if anything of it is known. `owed` says whether that was just noted.
-    pub(super) fn resolve(&mut self, did: Did, owed: bool) {
+    /// Looks up who an account is. `owed` says whether that was just noted.
+    pub(super) fn meet(&mut self, did: Did, owed: bool) {
         if owed {
+            if self.unmet.len() >= KNOWN {
+                self.unmet.clear();
+            }
             *self.unmet.entry(did.clone()).or_default() += 1;
         }
-        let errand = if self.known.contains(&did) { Errand::Meet(did) } else { Errand::Resolve(did) };
-        if self.waiting.len() < WAITING && self.queued.insert(errand.clone()) {
-            self.waiting.push_back(errand);
-            self.start();
+        if let Some(is_news) = self.meeting.get_mut(&did) {
+            // What was heard while it is looked up may be news that is not seen any more.
+            *is_news = true;
+        } else if self.meeting.len() < WAITING {
+            self.meeting.insert(did.clone(), false);
+            self.meetings.add(did);
         }
     }
 
@@ -144,32 +142,10 @@ impl Errands {
         self.look_at = Instant::now();
     }
 
-    fn start(&mut self) {
-        while self.running.len() < AT_ONCE
-            && let Some(errand) = self.waiting.pop_front()
-        {
-            // What is asked for while it runs may be news it does not see any more.
-            self.queued.remove(&errand);
-            let (index, client, fence) = (Arc::clone(&self.index), self.client.clone(), self.fence.clone());
-            self.running.spawn(async move {
-                let did = errand.did();
-                // Nobody else's affairs are looked into.
-                let is_ours =
-                    matches!(errand, Errand::Meet(_)) || index.head(did).await.is_ok_and(|head| head.is_some());
-                let outcome = if is_ours { resolve(&*index, &client, did, &fence).await } else { Ok(()) };
-                (did.clone(), outcome)
-            });
-        }
-    }
-
     /// Waits until something is over. Nothing is lost if it is not waited for to the end.
     pub(super) async fn next(&mut self) -> Over {
         tokio::select! {
-            Some(ended) = self.running.join_next() => match ended {
-                Ok((did, outcome)) => Over::Resolved(did, outcome),
-                // Errands are never ended from outside but with the whole.
-                Err(error) => std::panic::resume_unwind(error.into_panic()),
-            },
+            Some((did, outcome)) = self.meetings.next() => Over::Met(did, outcome),
             Some((did, outcome)) = self.crawl.next() => Over::Fetched(did, outcome),
             () = tokio::time::sleep_until(self.look_at) => Over::Look,
         }
@@ -181,34 +157,42 @@ impl Errands {
     /// The index cannot be read or written; the lease passed on.
     pub(super) async fn over(&mut self, over: Over) -> Result<()> {
         match over {
-            Over::Resolved(did, outcome) => {
-                match outcome {
-                    // It stays owed; the next process tries again, if it is not heard of before.
-                    Err(why) => self.tell(Progress::FetchFailed { did, why }),
-                    // What was asked for since is still to be seen.
-                    Ok(()) if self.is_queued(&did) => {}
-                    Ok(()) => {
-                        if let Some(asked) = self.unmet.remove(&did) {
-                            let note = Note::Done { run: self.who(), did, asked, keep: false };
-                            self.index.apply(Admitted::of_notes(vec![note], Some(self.fence.clone()))).await?;
-                        }
-                    }
-                }
-                self.start();
-            }
+            Over::Met(did, outcome) => self.met(did, outcome).await?,
             Over::Fetched(did, outcome) => self.fetched(did, outcome).await?,
             Over::Look => self.look_up().await?,
         }
         Ok(())
     }
 
-    fn is_queued(&self, did: &Did) -> bool {
-        self.queued.contains(&Errand::Meet(did.clone())) || self.queued.contains(&Errand::Resolve(did.clone()))
+    async fn met(&mut self, did: Did, outcome: Result<(), Trouble>) -> Result<()> {
+        let is_news = self.meeting.remove(&did).unwrap_or_default();
+        match outcome {
+            Err(Trouble::Index(error)) => return Err(error),
+            // It stays owed; the next process tries again, if it is not heard of before.
+            Err(trouble) => {
+                self.tell(Progress::FetchFailed { did: did.clone(), why: trouble.to_string() });
+                self.index
+                    .apply(Admitted::of_notes(Vec::new(), Some(self.fence.clone())).refusing(trouble.refused()))
+                    .await?;
+            }
+            Ok(()) if is_news => {}
+            Ok(()) => {
+                if let Some(asked) = self.unmet.remove(&did) {
+                    let note = Note::Done { run: self.who(), did: did.clone(), asked, keep: false };
+                    self.index.apply(Admitted::of_notes(vec![note], Some(self.fence.clone()))).await?;
+                }
+            }
+        }
+        if is_news {
+            self.meet(did, false);
+        }
+        Ok(())
     }
 
     async fn fetched(&mut self, did: Did, outcome: Result<Fetched, Trouble>) -> Result<()> {
         let (asked, tries) = self.owed.remove(&did).unwrap_or_default();
         let run = self.run.clone();
+        let mut refused = Refusals::default();
         let note = match outcome {
             Ok(fetched) => {
                 self.tell(Progress::Fetched(fetched));
@@ -216,7 +200,9 @@ impl Errands {
             }
             Err(Trouble::Index(error)) => return Err(error),
             Err(trouble) => {
-                let most = if matches!(trouble, Trouble::Lasting(_)) { LASTING_TRIES } else { TRIES };
+                refused = trouble.refused();
+                let is_lasting = matches!(trouble, Trouble::Lasting(_) | Trouble::NotBelieved { .. });
+                let most = if is_lasting { LASTING_TRIES } else { TRIES };
                 let why = trouble.to_string();
                 self.tell(Progress::FetchFailed { did: did.clone(), why: why.clone() });
                 let wait = FIRST_AGAIN_MS.saturating_mul(1 << (2 * tries).clamp(0, 20)).min(LAST_AGAIN_MS);
@@ -224,10 +210,13 @@ impl Errands {
                 Note::Failed { run, did, why, again_ms }
             }
         };
-        self.index.apply(Admitted::of_notes(vec![note], Some(self.fence.clone()))).await?;
+        let notes = Admitted::of_notes(vec![note], Some(self.fence.clone()));
+        self.index.apply(notes.refusing(refused)).await?;
+        self.all_owed = self.all_owed.saturating_sub(1);
         if self.owed.is_empty() {
             self.look();
         }
+        self.tell_fetching();
         Ok(())
     }
 
@@ -253,7 +242,14 @@ impl Errands {
                 break;
             }
         }
+        self.all_owed = self.index.run(&self.run).await?.waiting;
+        self.tell_fetching();
         Ok(())
+    }
+
+    fn tell_fetching(&self) {
+        let running = self.owed.len() as u64;
+        self.tell(Progress::Fetching { running, owed: self.all_owed.max(running) });
     }
 
     /// Looks up the accounts that an earlier process did not come to.
@@ -266,9 +262,9 @@ impl Errands {
             for owed in page {
                 // What this process noted in the meantime is counted in it.
                 self.unmet.insert(owed.did.clone(), owed.asked);
-                self.resolve(owed.did, false);
+                self.meet(owed.did, false);
             }
-            if is_last || self.waiting.len() >= WAITING {
+            if is_last || self.meeting.len() >= WAITING {
                 return Ok(());
             }
         }
@@ -280,21 +276,19 @@ impl Errands {
 }
 
 /// Who an account is, and what it says of itself.
-async fn resolve(index: &dyn Index, client: &Client, did: &Did, fence: &Fence) -> Result<(), String> {
-    let identity = client.resolve_afresh(did.as_str()).await.map_err(|error| error.to_string())?;
-    let pds = Some(identity.pds.as_str().trim_end_matches('/').to_owned());
-    let mut changes = vec![Change::Identity { did: did.clone(), handle: identity.handle.clone(), pds }];
-    let repo = client.repo(&identity);
-    let rev = repo.latest_commit().await.map_err(|error| error.to_string())?.rev;
+async fn meet(index: &dyn Index, client: &Client, identity: &Identity, fence: &Fence) -> Result<(), Trouble> {
+    let repo = client.repo(identity);
+    let rev = repo.latest_commit().await?.rev;
+    let mut changes = vec![identified(identity)];
     for name in [crate::PROFILE, crate::AUTONOMY] {
         let (Ok(collection), Ok(rkey)) = (Nsid::parse(name), Rkey::parse("self")) else { continue };
-        if let Some(record) = repo.get_record(&collection, &rkey).await.map_err(|error| error.to_string())? {
-            let address = Address { did: did.clone(), collection, rkey };
-            let json = record.value.to_string().into();
+        if let Some(record) = repo.get_record(&collection, &rkey).await? {
+            let address = Address { did: identity.did.clone(), collection, rkey };
+            let json = record.value.get().into();
             changes.push(Change::Put(Box::new(Put { address, cid: record.cid, rev: rev.clone(), json })));
         }
     }
     let batch = Batch { cursor: None, changes, fence: Some(fence.clone()) };
-    index.apply(admit(batch, Trust::Nothing, Timestamp::now())).await.map_err(|error| error.to_string())?;
+    index.apply(admit(batch, Trust::Nothing, Timestamp::now())).await?;
     Ok(())
 }

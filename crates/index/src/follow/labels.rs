@@ -7,13 +7,14 @@ use std::{
 
 use jiff::Timestamp;
 use onrecord_atproto::{
-    Client,
-    stream::{LabelFlaw, LabelFrame, LabelStream, Labeler, Labels, SignedLabel, Unchecked},
+    Client, Error as Net,
+    stream::{Cursor, Flaw, Kind, LabelFlaw, LabelFrame, LabelStream, Labeler, Labels, SignedLabel, Unchecked},
 };
 use onrecord_lexicon::Did;
 
-use super::fraction;
+use super::{fraction, place::From};
 use crate::{
+    Admitted, Reason,
     change::{Fence, SourceCursor},
     error::{Error, Result},
     index::Index,
@@ -101,10 +102,10 @@ impl LabelFollower {
     /// # Errors
     /// The index cannot be read or written, and that will not pass.
     pub async fn run(&self) -> Result<std::convert::Infallible> {
-        let mut wait = FIRST_WAIT;
+        let (mut wait, mut from) = (FIRST_WAIT, From::default());
         loop {
             let began = Instant::now();
-            let why = match self.once().await {
+            let why = match self.once(&mut from).await {
                 Ok(Some(why)) => why,
                 Ok(None) => {
                     (self.on_progress)(LabelProgress::Waiting);
@@ -128,39 +129,54 @@ impl LabelFollower {
     }
 
     /// Follows once, and says why it ended; `None` where another process does.
-    async fn once(&self) -> Result<Option<String>> {
+    async fn once(&self, from: &mut From) -> Result<Option<String>> {
         let labeler = match self.client.labeler(&self.labeler).await {
             Ok(labeler) => labeler,
             Err(error) => return Ok(Some(error.to_string())),
         };
         match self.index.lease(&stream_of(&labeler.did)).await? {
-            Some(lease) => self.follow(labeler, &lease.fence()).await.map(Some),
+            Some(lease) => self.follow(labeler, from, &lease.fence()).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Follows while the connection holds, and says why it ended.
-    async fn follow(&self, labeler: Labeler, fence: &Fence) -> Result<String> {
+    async fn follow(&self, labeler: Labeler, from: &mut From, fence: &Fence) -> Result<String> {
         let kept = self.index.cursor(&stream_of(&labeler.did)).await?;
         // 0 stands before the first label: nothing that was said before is missed.
-        let cursor = kept.and_then(|kept| kept.cursor.parse().ok()).unwrap_or(0);
-        let mut stream = match self.client.follow_labels(&labeler, Some(cursor)).await {
-            Ok(stream) => stream,
-            Err(error) => return Ok(error.to_string()),
+        let kept = Cursor::Sequence(kept.and_then(|kept| kept.cursor.parse().ok()).unwrap_or(0));
+        let cursor = from.cursor(Some(kept), Kind::Firehose).map_or(0, Cursor::number);
+        let mut has_moved = false;
+        let why = match self.client.follow_labels(&labeler, Some(cursor)).await {
+            Ok(mut stream) => {
+                (self.on_progress)(LabelProgress::Connected);
+                tokio::select! {
+                    ended = self.read(&mut stream, labeler.clone(), &mut has_moved, fence) => ended?,
+                    never = self.sweep(&labeler, fence) => match never? {},
+                }
+            }
+            Err(error) => error,
         };
-        (self.on_progress)(LabelProgress::Connected);
-        tokio::select! {
-            ended = self.read(&mut stream, labeler.clone(), fence) => ended,
-            never = self.sweep(&labeler, fence) => match never? {},
+        if matches!(why, Net::FrameTooLarge { .. }) {
+            self.index.apply(Admitted::of_refusal(Reason::Frame(Flaw::TooLarge), Some(fence.clone()))).await?;
         }
+        *from = from.after(&why, has_moved);
+        Ok(why.to_string())
     }
 
-    async fn read(&self, stream: &mut LabelStream, mut labeler: Labeler, fence: &Fence) -> Result<String> {
+    async fn read(
+        &self,
+        stream: &mut LabelStream,
+        mut labeler: Labeler,
+        has_moved: &mut bool,
+        fence: &Fence,
+    ) -> Result<Net> {
         let mut key_since = Instant::now();
         loop {
             let mut batch = Batch::default();
             let ended = self.gather(stream, &mut batch).await;
             if let Some(cursor) = batch.cursor {
+                *has_moved = true;
                 let mut labels = labeler.believe(batch.labels.clone()).await;
                 // The labeler may have another key by now.
                 if labels.refused.contains(&LabelFlaw::Signature) && key_since.elapsed() > KEY_WAIT {
@@ -183,7 +199,7 @@ impl LabelFollower {
     }
 
     /// Reads until enough is there to be written, nothing comes any more, or the stream ends; then it says why.
-    async fn gather(&self, stream: &mut LabelStream, batch: &mut Batch) -> Option<String> {
+    async fn gather(&self, stream: &mut LabelStream, batch: &mut Batch) -> Option<Net> {
         while batch.labels.len() < BATCH {
             let frame = tokio::select! {
                 frame = stream.next() => frame,
@@ -198,7 +214,7 @@ impl LabelFollower {
                     (self.on_progress)(LabelProgress::Notice { name, message });
                 }
                 Ok(LabelFrame::Unreadable { why }) => (self.on_progress)(LabelProgress::Unreadable { why }),
-                Err(error) => return Some(error.to_string()),
+                Err(error) => return Some(error),
             }
         }
         None

@@ -8,9 +8,12 @@ use tokio::sync::mpsc;
 use super::{
     WANTED,
     crawl::Trouble,
-    repository::{BATCH, Fetched, batch, identified},
+    repository::{BATCHES, Fetched, Pieces, batch, identified, not_believed, not_future},
 };
-use crate::{AccountStatus, Address, Change, Fence, Index, Note, Put, Trust, family::family};
+use crate::{AccountStatus, Address, Change, Fence, Index, Note, Put, RepositoryFlaw, Trust, family::family};
+
+/// The most that is listed of one repository, in bytes of JSON.
+const MAX_LISTED: usize = 8 << 30;
 
 /// Makes the index agree with what the server lists.
 pub(super) async fn fetch(
@@ -20,32 +23,27 @@ pub(super) async fn fetch(
     fence: Option<&Fence>,
 ) -> Result<Fetched, Trouble> {
     let did = &identity.did;
-    let (sender, mut batches) = mpsc::channel(2);
+    let (sender, mut batches) = mpsc::channel(BATCHES);
     let list = async {
         let sender = sender;
         list(client, identity, &sender).await
     };
     let put = async {
-        let mut records = Vec::new();
+        let mut records = 0;
         while let Some(changes) = batches.recv().await {
-            let places = |change: &Change| match change {
-                Change::Put(put) => Some((put.address.collection.clone(), put.address.rkey.clone())),
-                _ => None,
-            };
             let changes: Vec<Change> = changes;
-            records.extend(changes.iter().filter_map(places));
+            records += changes.len() as u64;
             index.apply(batch(changes, Trust::Nothing, Vec::new(), fence)).await?;
         }
         Ok::<_, Trouble>(records)
     };
     let (rev, records) = tokio::join!(list, put);
     let (rev, records) = (rev?, records?);
-    let count = records.len();
     let head = Note::Head { did: did.clone(), rev: rev.clone(), data: None };
-    let listed = Change::Listed { did: did.clone(), rev: rev.clone(), records };
+    let listed = Change::Listed { did: did.clone(), rev: rev.clone() };
     index.apply(batch(vec![listed, identified(identity)], Trust::Nothing, vec![head], fence)).await?;
     let (did, status) = (did.clone(), AccountStatus::Active);
-    Ok(Fetched { did, rev: Some(rev), records: count, is_proven: false, status })
+    Ok(Fetched { did, rev: Some(rev), records, is_proven: false, status })
 }
 
 /// Sends what is kept of a repository, batch by batch, and gives the revision that all of it has at least.
@@ -56,22 +54,27 @@ pub(super) async fn list(
 ) -> Result<Tid, Trouble> {
     let repo = client.repo(identity);
     let rev = repo.latest_commit().await?.rev;
-    let mut changes = Vec::new();
+    not_future(&rev)?;
+    let (mut changes, mut bytes) = (Pieces::default(), 0);
     for collection in collections(&repo).await? {
         let mut pages = repo.list_records(&collection, true);
         while let Some(page) = pages.next().await? {
             for record in page {
                 let address = Address { did: identity.did.clone(), collection: collection.clone(), rkey: record.rkey };
-                let json = record.value.get().into();
-                changes.push(Change::Put(Box::new(Put { address, cid: record.cid, rev: rev.clone(), json })));
-            }
-            if changes.len() >= BATCH {
-                // Nobody receives any more only when the whole is given up.
-                let _ = batches.send(std::mem::take(&mut changes)).await;
+                let json: Box<str> = record.value.get().into();
+                bytes += json.len();
+                if bytes > MAX_LISTED {
+                    let why = "its server lists more than a repository may hold".into();
+                    return Err(not_believed(RepositoryFlaw::TooLarge, why));
+                }
+                if let Some(full) = changes.add(Put { address, cid: record.cid, rev: rev.clone(), json }) {
+                    // Nobody receives any more only when the whole is given up.
+                    let _ = batches.send(full).await;
+                }
             }
         }
     }
-    let _ = batches.send(changes).await;
+    let _ = batches.send(changes.rest()).await;
     Ok(rev)
 }
 

@@ -127,6 +127,13 @@ pub enum Progress {
     },
     /// A repository was fetched.
     Fetched(Fetched),
+    /// How much is fetched at the moment, and how much is owed.
+    Fetching {
+        /// Repositories that are being fetched, or wait for their server's turn.
+        running: u64,
+        /// Those that are owed, these included.
+        owed: u64,
+    },
     /// A repository or an account could not be looked up; the next time it is heard of is the next time it is tried.
     FetchFailed {
         /// Whose.
@@ -352,7 +359,10 @@ impl Follower {
                     }
                     Event::Account { did, status, at } => {
                         let at_ms = at.unwrap_or_else(Timestamp::now).as_millisecond();
-                        pending.change(Change::Account { did, status: status_of(status), at_ms });
+                        let change = Change::Account { did, status: status_of(status), at_ms };
+                        for decided in waiting.account(change, before) {
+                            self.decided(decided, pending, beside).await?;
+                        }
                     }
                 }
             }
@@ -370,8 +380,15 @@ impl Follower {
     }
 
     /// What came of a commit, among what is to be written.
-    async fn decided(&self, (commit, outcome): Decided, pending: &mut Pending, beside: &mut Beside) -> Result<()> {
+    async fn decided(&self, decided: Decided, pending: &mut Pending, beside: &mut Beside) -> Result<()> {
         pending.touched();
+        let (commit, outcome) = match decided {
+            Decided::Commit(commit, outcome) => (commit, outcome),
+            Decided::Account(change) => {
+                pending.change(change);
+                return Ok(());
+            }
+        };
         let did = &commit.did;
         match outcome {
             Ok(believed) => {
@@ -438,10 +455,13 @@ impl Follower {
         wrote.took = began.elapsed();
         self.tell(Progress::Wrote(wrote));
         beside.heads.written();
-        let strangers = to_resolve.into_iter().filter(|(_, is_owed)| !is_owed).map(|(did, _)| (did, false));
-        for (did, is_owed) in unmet.into_iter().map(|did| (did, true)).chain(strangers) {
-            beside.errands.resolve(did, is_owed);
+        for (did, _) in to_resolve.into_iter().filter(|(_, is_owed)| !is_owed) {
+            // Nobody else's affairs are looked into.
+            if beside.heads.knows(&did).await? {
+                beside.errands.meet(did, false);
+            }
         }
+        unmet.into_iter().for_each(|did| beside.errands.meet(did, true));
         if is_owing {
             beside.errands.look();
         }

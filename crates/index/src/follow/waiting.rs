@@ -15,7 +15,7 @@ use onrecord_repo::PublicKey;
 use tokio::task::JoinSet;
 
 use super::believe::{self, Believed, Doubt};
-use crate::CommitFlaw;
+use crate::{Change, CommitFlaw};
 
 /// How many documents are asked for at once: of the directory, and of hosts that accounts choose themselves. The second must
 /// not take the room of the first.
@@ -31,12 +31,27 @@ const MOST_BYTES_OF_ONE: usize = 4_000_000;
 /// Keys that are remembered.
 const KEYS: usize = 10_000;
 
-/// What came of a commit.
-pub(super) type Decided = (Commit, Result<Believed, Doubt>);
+/// What came of something that may have waited.
+pub(super) enum Decided {
+    Commit(Box<Commit>, Result<Believed, Doubt>),
+    /// What happened to the account itself, after its commits before.
+    Account(Change),
+}
 
-/// The commits of an account, in order, each with its number.
+impl Decided {
+    fn commit(commit: Commit, outcome: Result<Believed, Doubt>) -> Self {
+        Self::Commit(Box::new(commit), outcome)
+    }
+}
+
+enum Held {
+    Commit(Commit),
+    Account(Change),
+}
+
+/// What an account did, in order, each with its number.
 struct Room {
-    commits: VecDeque<(u64, Commit)>,
+    held: VecDeque<(u64, Held)>,
     bytes: usize,
     since: Instant,
 }
@@ -67,6 +82,8 @@ fn weight(commit: &Commit) -> usize {
     commit.proof.as_ref().map_or(0, |proof| proof.blocks.len()) + 500 * commit.operations.len()
 }
 
+const TOO_MUCH: &str = "too much waits for its account's key";
+
 fn unresolved(why: &str) -> Doubt {
     Doubt { flaw: CommitFlaw::Unresolved, why: why.to_owned() }
 }
@@ -90,7 +107,7 @@ impl Waiting {
     pub(super) fn take(&mut self, commit: Commit, before: Option<Cursor>) -> Option<Decided> {
         if commit.proof.is_none() {
             let outcome = believe::writes(&commit, None);
-            return Some((commit, outcome));
+            return Some(Decided::commit(commit, outcome));
         }
         if !self.rooms.contains_key(&commit.did)
             && let Some(key) = self.keys.get(&commit.did)
@@ -98,16 +115,16 @@ impl Waiting {
             match believe::writes(&commit, Some(key)) {
                 // The key may be another by now.
                 Err(doubt) if doubt.flaw == CommitFlaw::Signature => drop(self.keys.remove(&commit.did)),
-                outcome => return Some((commit, outcome)),
+                outcome => return Some(Decided::commit(commit, outcome)),
             }
         }
         let bytes = weight(&commit);
         let is_full = match self.rooms.get(&commit.did) {
-            Some(room) => room.commits.len() >= MOST_OF_ONE || room.bytes + bytes > MOST_BYTES_OF_ONE,
+            Some(room) => room.held.len() >= MOST_OF_ONE || room.bytes + bytes > MOST_BYTES_OF_ONE,
             None => false,
         };
         if is_full || self.places.len() >= MOST || self.bytes + bytes > MOST_BYTES {
-            return Some((commit, Err(unresolved("too much waits for its account's key"))));
+            return Some(Decided::commit(commit, Err(unresolved(TOO_MUCH))));
         }
         self.number += 1;
         self.bytes += bytes;
@@ -116,14 +133,32 @@ impl Waiting {
             self.lane(&commit.did).queue.push_back(commit.did.clone());
         }
         let room = self.rooms.entry(commit.did.clone()).or_insert_with(|| Room {
-            commits: VecDeque::new(),
+            held: VecDeque::new(),
             bytes: 0,
             since: Instant::now(),
         });
         room.bytes += bytes;
-        room.commits.push_back((self.number, commit));
+        room.held.push_back((self.number, Held::Commit(commit)));
         self.ask();
         None
+    }
+
+    /// What comes of a change of an account itself: where commits of it wait, it waits behind them. `before` is the place in the
+    /// stream before it.
+    pub(super) fn account(&mut self, change: Change, before: Option<Cursor>) -> Vec<Decided> {
+        let mut decided = Vec::new();
+        if let Some(room) = self.rooms.get_mut(change.did()) {
+            if room.held.len() < MOST_OF_ONE && self.places.len() < MOST {
+                self.number += 1;
+                self.places.insert(self.number, before);
+                room.held.push_back((self.number, Held::Account(change)));
+                return decided;
+            }
+            let did = change.did().clone();
+            self.leave(&did, &mut decided, |_| Err(unresolved(TOO_MUCH)));
+        }
+        decided.push(Decided::Account(change));
+        decided
     }
 
     fn lane(&mut self, did: &Did) -> &mut Lane {
@@ -183,14 +218,19 @@ impl Waiting {
     fn leave(&mut self, did: &Did, to: &mut Vec<Decided>, outcome: impl Fn(&Commit) -> Result<Believed, Doubt>) {
         let Some(room) = self.rooms.remove(did) else { return };
         self.bytes = self.bytes.saturating_sub(room.bytes);
-        for (number, commit) in room.commits {
+        for (number, held) in room.held {
             self.places.remove(&number);
-            let outcome = outcome(&commit);
-            to.push((commit, outcome));
+            to.push(match held {
+                Held::Commit(commit) => {
+                    let outcome = outcome(&commit);
+                    Decided::commit(commit, outcome)
+                }
+                Held::Account(change) => Decided::Account(change),
+            });
         }
     }
 
-    /// The place before the first commit that waits, if one does: so far and no further was everything dealt with.
+    /// The place before the first that waits, if one does: so far and no further was everything dealt with.
     pub(super) fn place(&self) -> Option<Option<Cursor>> {
         self.places.first_key_value().map(|(_, place)| *place)
     }

@@ -1,8 +1,6 @@
 //! What happens to whole accounts.
 
-use std::collections::HashSet;
-
-use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
+use onrecord_lexicon::{Did, Handle};
 
 use super::{
     moderation::{PROFILE, follow_self_labels},
@@ -127,7 +125,7 @@ impl Work<'_> {
         follow_self_labels(self.tx, did, &Profile::default()).await
     }
 
-    pub(super) async fn listed(&mut self, did: &Did, rev: i64, records: &[(Nsid, Rkey)]) -> Result<()> {
+    pub(super) async fn listed(&mut self, did: &Did, rev: i64) -> Result<()> {
         let Some(account) = self.find(did).await? else {
             self.applied.ignored += 1;
             return Ok(());
@@ -136,26 +134,21 @@ impl Work<'_> {
             self.applied.stale += 1;
             return Ok(());
         }
-        let kept: HashSet<(&str, &str)> = records.iter().map(|(c, k)| (c.as_str(), k.as_str())).collect();
         let mut profile = account.profile.clone();
         let mut after = (String::new(), String::new());
         loop {
             let rows = all(
                 self.tx,
                 "SELECT collection, rkey, rev, json FROM record
-                 WHERE did = $1 AND (collection, rkey) > ($2, $3) ORDER BY collection, rkey LIMIT $4",
-                &[&did.as_str(), &after.0, &after.1, &i64::try_from(CHUNK).unwrap_or(i64::MAX)],
+                 WHERE did = $1 AND (collection, rkey) > ($2, $3) AND rev < $4 ORDER BY collection, rkey LIMIT $5",
+                &[&did.as_str(), &after.0, &after.1, &rev, &i64::try_from(CHUNK).unwrap_or(i64::MAX)],
             )
             .await?;
             let mut found: Vec<(Address, Row)> = Vec::new();
             for row in &rows {
                 after = (row.try_get(0)?, row.try_get(1)?);
-                let at: i64 = row.try_get(2)?;
-                if at > rev || kept.contains(&(after.0.as_str(), after.1.as_str())) {
-                    continue;
-                }
                 let address = address(did.as_str(), &after.0, &after.1)?;
-                let row = row_of(&address, at, row.try_get(3)?)?;
+                let row = row_of(&address, row.try_get(2)?, row.try_get(3)?)?;
                 found.push((address, row));
             }
             let mut conversations = Conversations::new();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use futures_util::future::try_join_all;
-use onrecord_lexicon::Did;
+use onrecord_lexicon::{Cid, Did};
 use tokio_postgres::{Statement, types::ToSql};
 
 use super::{account, vector::Vector};
@@ -15,7 +15,7 @@ use crate::{
     index::Applied,
     row::{is_searchable, time_key},
     stamp::new_version,
-    stored::{address, row_of, terms},
+    stored::{address, corrupt, row_of, terms},
 };
 
 /// How many records go to the server at once.
@@ -188,7 +188,7 @@ impl Work<'_> {
             all(self.tx, "SELECT did, status, status_ms, floor, profile FROM account WHERE did = ANY ($1)", &[&dids])
                 .await?;
         for row in rows {
-            let did = Did::parse(row.try_get(0)?).map_err(crate::stored::corrupt("a DID"))?;
+            let did = Did::parse(row.try_get(0)?).map_err(corrupt("a DID"))?;
             known.accounts.insert(did, account::of_row(&row, 1)?);
         }
         let addresses = || acts.iter().filter_map(|act| act.address()).filter(|a| known.accounts.contains_key(&a.did));
@@ -202,7 +202,7 @@ impl Work<'_> {
         if !stored.dids.is_empty() {
             let rows = all(
                 self.tx,
-                "SELECT k.did, k.collection, k.rkey, r.time_key, r.rev, r.json
+                "SELECT k.did, k.collection, k.rkey, r.time_key, r.rev, r.json, r.cid
                  FROM unnest($1::text[], $2::text[], $3::text[]) AS k (did, collection, rkey)
                  JOIN record r ON r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey",
                 &[&stored.dids, &stored.collections, &stored.rkeys],
@@ -211,7 +211,8 @@ impl Work<'_> {
             for row in rows {
                 let address = address(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)?;
                 let rev = row.try_get(4)?;
-                let stored = Stored { id: row.try_get(3)?, rev, row: row_of(&address, rev, row.try_get(5)?)? };
+                let cid = Cid::from_bytes(row.try_get(6)?).map_err(corrupt("a CID"))?;
+                let stored = Stored { id: row.try_get(3)?, rev, cid, row: row_of(&address, rev, row.try_get(5)?)? };
                 known.records.insert(address, stored);
             }
         }
@@ -258,7 +259,7 @@ impl Work<'_> {
     async fn write(&mut self, effects: &Effects<'_>) -> Result<()> {
         self.applied.stale += effects.stale;
         self.applied.ignored += effects.ignored;
-        self.applied.stored += effects.puts.len() as u64;
+        self.applied.stored += (effects.puts.len() + effects.renewed.len()) as u64;
         self.applied.removed += effects.removes.len() as u64;
         self.has_removed |= !effects.removes.is_empty() || effects.puts.iter().any(|(_, stored)| stored.is_some());
         if !effects.new_accounts.is_empty() {
@@ -269,6 +270,7 @@ impl Work<'_> {
         self.remove(effects.removes.iter().map(|(address, _)| *address)).await?;
         self.conversations(&effects.conversations).await?;
         self.put(effects).await?;
+        self.renew(&effects.renewed).await?;
         if !effects.back.is_empty() {
             let places: Places<'_> = effects.back.iter().copied().collect();
             run(
@@ -283,6 +285,24 @@ impl Work<'_> {
         for (did, profile) in &effects.profiles {
             account::set_profile(self.tx, did, profile).await?;
         }
+        Ok(())
+    }
+
+    /// Notes the revisions at which records stand that are the same as before.
+    async fn renew(&self, renewed: &[&Record]) -> Result<()> {
+        if renewed.is_empty() {
+            return Ok(());
+        }
+        let places: Places<'_> = renewed.iter().map(|record| &record.address).collect();
+        let revs: Vec<i64> = renewed.iter().map(|record| rev_number(&record.rev)).collect();
+        run(
+            self.tx,
+            "UPDATE record r SET rev = k.rev
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS k (did, collection, rkey, rev)
+             WHERE r.did = k.did AND r.collection = k.collection AND r.rkey = k.rkey",
+            &[&places.dids, &places.collections, &places.rkeys, &revs],
+        )
+        .await?;
         Ok(())
     }
 
@@ -489,7 +509,7 @@ impl Work<'_> {
                 self.applied.ignored += u64::from(!is_known);
                 Ok(())
             }
-            Act::Listed { did, rev, records } => self.listed(did, rev_number(rev), records).await,
+            Act::Listed { did, rev } => self.listed(did, rev_number(rev)).await,
             Act::Restored(restored) => self.restore(restored).await,
             Act::Put(_) | Act::Refused { .. } | Act::Delete { .. } => Ok(()),
         }

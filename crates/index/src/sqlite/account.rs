@@ -1,8 +1,6 @@
 //! What happens to whole accounts.
 
-use std::collections::HashSet;
-
-use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
+use onrecord_lexicon::{Did, Handle};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
@@ -11,15 +9,11 @@ use super::{
 };
 use crate::{
     account::{Account, Profile},
-    change::{AccountStatus, Address, Restored, rev_number},
-    decide::{Conversations, KnownAccount, count},
+    change::{AccountStatus, Restored, rev_number},
+    decide::KnownAccount,
     error::{Error, Result},
-    row::Row,
-    stored::{address as address_of, author, row_of},
+    stored::author,
 };
-
-/// How many records of an account are looked at at once.
-const CHUNK: usize = 1_000;
 
 pub(super) fn find(db: &Connection, did: &Did) -> Result<Option<KnownAccount>> {
     let found = db
@@ -79,13 +73,17 @@ impl Work<'_> {
             }
             (Some(account), _) if at_ms <= account.status_ms => self.applied.stale += 1,
             (Some(account), _) => {
+                if account.status == AccountStatus::Deleted && status != AccountStatus::Deleted {
+                    // What is still there of before would be shown again.
+                    self.finish_sweep(account.id)?;
+                }
                 self.tx.prepare_cached("UPDATE account SET status = ?2, status_ms = ?3 WHERE id = ?1")?.execute((
                     account.id,
                     status.number(),
                     at_ms,
                 ))?;
                 if status == AccountStatus::Deleted {
-                    self.wipe(did, &account)?;
+                    self.wipe(&account)?;
                 }
             }
         }
@@ -111,29 +109,21 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn wipe(&mut self, did: &Did, account: &KnownAccount) -> Result<()> {
+    fn wipe(&mut self, account: &KnownAccount) -> Result<()> {
         let latest: Option<i64> = self.tx.query_row(
             "SELECT max(rev) FROM (SELECT rev FROM record WHERE account = ?1 UNION ALL SELECT rev FROM gone WHERE account = ?1)",
             [account.id],
             |row| row.get(0),
         )?;
-        self.remove(did, account.id, i64::MAX, None)?;
-        // Turns left their conversations; nothing else of these is there any more.
-        for sql in [
-            "DELETE FROM name_use WHERE conversation IN (SELECT id FROM conversation WHERE account = ?1)",
-            "DELETE FROM conversation WHERE account = ?1",
-            "DELETE FROM gone WHERE account = ?1",
-        ] {
-            self.tx.execute(sql, [account.id])?;
-        }
         self.tx.execute(
             "UPDATE account SET handle = NULL, pds = NULL, profile = NULL, floor = ?2 WHERE id = ?1",
             (account.id, account.floor.max(latest.unwrap_or(0))),
         )?;
-        follow_self_labels(self.tx, account.id, &Profile::default())
+        follow_self_labels(self.tx, account.id, &Profile::default())?;
+        self.begin_sweep(account.id)
     }
 
-    pub(super) fn listed(&mut self, did: &Did, rev: i64, records: &[(Nsid, Rkey)]) -> Result<()> {
+    pub(super) fn listed(&mut self, did: &Did, rev: i64) -> Result<()> {
         let Some(account) = find(self.tx, did)? else {
             self.applied.ignored += 1;
             return Ok(());
@@ -142,64 +132,7 @@ impl Work<'_> {
             self.applied.stale += 1;
             return Ok(());
         }
-        let listed: HashSet<(&str, &str)> = records.iter().map(|(c, k)| (c.as_str(), k.as_str())).collect();
-        self.remove(did, account.id, rev, Some(&listed))?;
         self.tx.execute("UPDATE account SET floor = max(floor, ?2) WHERE id = ?1", (account.id, rev))?;
-        Ok(())
-    }
-
-    /// Removes the records of an account that are not newer than `rev`; of these, where `kept` is given, those not in it, each
-    /// of which is then known to be gone.
-    fn remove(&mut self, did: &Did, account: i64, rev: i64, kept: Option<&HashSet<(&str, &str)>>) -> Result<()> {
-        let mut profile = None;
-        let mut after = (-1_i64, String::new());
-        loop {
-            let mut found: Vec<(i64, Address, Row)> = Vec::new();
-            let mut seen = 0;
-            {
-                let mut query = self.tx.prepare_cached(
-                    "SELECT r.id, c.nsid, r.rkey, r.rev, r.json, r.collection FROM record r JOIN collection c ON c.id = r.collection
-                     WHERE r.account = ?1 AND (r.collection, r.rkey) > (?2, ?3)
-                     ORDER BY r.collection, r.rkey LIMIT ?4",
-                )?;
-                let mut rows = query.query((account, after.0, &after.1, CHUNK.cast_signed()))?;
-                while let Some(row) = rows.next()? {
-                    seen += 1;
-                    let id: i64 = row.get(0)?;
-                    let (nsid, rkey, at): (String, String, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
-                    after = (row.get(5)?, rkey.clone());
-                    if at > rev || kept.is_some_and(|kept| kept.contains(&(nsid.as_str(), rkey.as_str()))) {
-                        continue;
-                    }
-                    let address = address_of(did.as_str(), &nsid, &rkey)?;
-                    let json: String = row.get(4)?;
-                    let row = row_of(&address, at, &json)?;
-                    found.push((id, address, row));
-                }
-            }
-            self.take_out(found.iter().map(|(id, address, row)| (*id, &address.did, row)).collect())?;
-            let mut conversations = Conversations::new();
-            for (id, address, row) in &found {
-                count(&mut conversations, did, row, -1);
-                self.tx.prepare_cached("DELETE FROM record WHERE id = ?1")?.execute([id])?;
-                if kept.is_some() {
-                    self.gone(account, address.collection.as_str(), address.rkey.as_str(), rev)?;
-                }
-                if row.profile.is_some() {
-                    let said: &mut Profile =
-                        profile.get_or_insert(find(self.tx, did)?.map(|known| known.profile).unwrap_or_default());
-                    crate::admit::merge_profile(said, address.collection.as_str(), None);
-                }
-            }
-            self.conversations(&conversations, |_| Ok(account))?;
-            self.applied.removed += found.len() as u64;
-            if seen < CHUNK {
-                break;
-            }
-        }
-        match profile {
-            Some(profile) => set_profile(self.tx, account, &profile),
-            None => Ok(()),
-        }
+        self.begin_sweep(account.id)
     }
 }

@@ -10,6 +10,7 @@ mod rebuild;
 mod schema;
 mod search;
 mod stamp;
+mod sweep;
 mod transfer;
 mod write;
 
@@ -117,7 +118,13 @@ impl SqliteIndex {
 fn write_on(writer: &mut Writer, todo: &mpsc::Receiver<Job>) {
     let mut forgotten = Instant::now();
     loop {
-        let job = if writer.has_removed {
+        let job = if writer.has_unswept {
+            match todo.try_recv() {
+                Ok(job) => Some(job),
+                Err(mpsc::TryRecvError::Empty) => None,
+                Err(mpsc::TryRecvError::Disconnected) => break,
+            }
+        } else if writer.has_removed {
             match todo.recv_timeout(FORGET_EVERY.saturating_sub(forgotten.elapsed())) {
                 Ok(job) => Some(job),
                 Err(mpsc::RecvTimeoutError::Timeout) => None,
@@ -131,6 +138,12 @@ fn write_on(writer: &mut Writer, todo: &mpsc::Receiver<Job>) {
         };
         if let Some(job) = job {
             job(writer);
+        }
+        if writer.has_unswept
+            && let Err(error) = writer.sweep()
+        {
+            tracing::warn!(%error, "what an account no longer has is not all removed; that goes on with the next start");
+            writer.has_unswept = false;
         }
         if writer.has_removed && forgotten.elapsed() >= FORGET_EVERY {
             if let Err(error) = writer.forget() {
@@ -347,6 +360,11 @@ impl Index for SqliteIndex {
     }
 
     fn forget(&self) -> Answer<'_, ()> {
-        Box::pin(self.write(Writer::forget))
+        Box::pin(self.write(|writer| {
+            while writer.has_unswept {
+                writer.sweep()?;
+            }
+            writer.forget()
+        }))
     }
 }

@@ -11,14 +11,12 @@ use crate::{
     decide::{Conversations, count},
     error::{Error, Result},
     index::Rebuilt,
-    row::{Row, is_searchable, time_key},
+    row::{Row, another_time_key, is_searchable, time_key, time_of_key},
     stored::{address as address_of, terms},
 };
 
 /// How many records are looked at at once.
 const CHUNK: usize = 1_000;
-/// A record may stand so far after the place that its time gives it, where others have that.
-const NEAR: i64 = 1_000;
 
 /// One that is being made anew.
 struct Found {
@@ -110,7 +108,7 @@ impl Work<'_> {
                 .prepare_cached("UPDATE record SET kind = ?2, opens = ?3, conversation = ?4 WHERE id = ?1")?
                 .execute((id, row.kind.number(), row.opens, conversation))?;
             let place = time_key(row.at_ms, address);
-            if (place..place.saturating_add(NEAR)).contains(id) {
+            if time_of_key(*id) == time_of_key(place) {
                 self.find_by(*id, &address.did, row)?;
             } else {
                 self.tx.prepare_cached("INSERT INTO temp.moved (id, place) VALUES (?1, ?2)")?.execute((id, place))?;
@@ -146,12 +144,13 @@ impl Work<'_> {
                     .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?;
                 let address = address_of(&did, &nsid, &rkey)?;
                 let row = crate::stored::row_of(&address, rev, &json)?;
-                let mut to = *place;
+                let (mut to, mut tries) = (*place, 0);
                 while self.tx.prepare_cached("UPDATE OR IGNORE record SET id = ?2 WHERE id = ?1")?.execute((id, to))?
                     == 0
                 {
                     // Another record has it.
-                    to += 1;
+                    tries += 1;
+                    to = another_time_key(to, tries);
                 }
                 self.find_by(to, &address.did, &row)?;
             }

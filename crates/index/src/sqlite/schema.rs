@@ -124,6 +124,11 @@ CREATE TABLE listing (run TEXT NOT NULL, list TEXT NOT NULL, cursor TEXT, PRIMAR
 INSERT INTO search (search, rank) VALUES ('automerge', 8);
 ",
     MODERATION,
+    r"
+-- Accounts of which something is left that is to be removed: what stands before their floor, of deleted ones everything; and up
+-- to which place it was.
+CREATE TABLE unswept (account INTEGER PRIMARY KEY, collection INTEGER NOT NULL DEFAULT -1, rkey TEXT NOT NULL DEFAULT '') STRICT;
+",
 ];
 
 /// Brings the file to the current version, all steps in one transaction.

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use onrecord_lexicon::Did;
+use onrecord_lexicon::{Cid, Did};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
 use super::account;
@@ -15,10 +15,13 @@ use crate::{
     decide::{Conversations, Effects, Known, Stored, decide, segments},
     error::{Error, Result},
     index::{Applied, Rebuilt},
-    row::{Row, is_searchable, time_key},
+    row::{Row, another_time_key, is_searchable, time_key},
     stamp::new_version,
-    stored::{row_of, terms},
+    stored::{corrupt, row_of, terms},
 };
+
+/// Collections whose numbers are remembered.
+const MOST_COLLECTIONS: usize = 1_000;
 
 /// The one who writes.
 pub(super) struct Writer {
@@ -26,12 +29,14 @@ pub(super) struct Writer {
     collections: HashMap<Box<str>, i64>,
     /// Whether something was removed that may still stand in the write-ahead log.
     pub(super) has_removed: bool,
+    /// Whether an account may have something left that is to be removed.
+    pub(super) has_unswept: bool,
 }
 
 impl Writer {
     pub(super) fn new(db: Connection) -> Self {
-        // What an earlier process removed may still be there.
-        Self { db, collections: HashMap::new(), has_removed: true }
+        // What an earlier process removed may still be there, and what it did not come to.
+        Self { db, collections: HashMap::new(), has_removed: true, has_unswept: true }
     }
 
     pub(super) fn db(&mut self) -> &mut Connection {
@@ -66,13 +71,7 @@ impl Writer {
                 return Err(Error::Fenced);
             }
         }
-        let mut work = Work {
-            tx: &tx,
-            collections: &mut self.collections,
-            version: new_version()?,
-            applied: Applied::default(),
-            has_removed: false,
-        };
+        let mut work = Work::new(&tx, &mut self.collections)?;
         work.applied.ignored = batch.ignored;
         let mut rejected = batch.rejected.clone();
         for segment in segments(&batch.acts) {
@@ -87,7 +86,8 @@ impl Writer {
         for note in &batch.notes {
             work.note(note)?;
         }
-        let (mut applied, has_removed, version) = (work.applied, work.has_removed, work.version);
+        let (mut applied, version) = (work.applied, work.version);
+        let (has_removed, has_unswept) = (work.has_removed, work.has_unswept);
         if !batch.acts.is_empty() {
             tx.prepare_cached("UPDATE pulse SET version = ?1")?.execute([version])?;
         }
@@ -107,19 +107,37 @@ impl Writer {
         }
         tx.commit()?;
         self.has_removed |= has_removed;
+        self.has_unswept |= has_unswept;
         Ok(applied)
     }
-}
 
-impl Writer {
+    /// Removes some of what accounts no longer have.
+    pub(super) fn sweep(&mut self) -> Result<()> {
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut work = Work::new(&tx, &mut self.collections)?;
+        let swept = work.sweep_on();
+        let (version, has_removed) = (work.version, work.has_removed);
+        if has_removed {
+            tx.prepare_cached("UPDATE pulse SET version = ?1")?.execute([version])?;
+        }
+        if matches!(swept, Ok(true)) {
+            tx.commit()?;
+            self.has_removed |= has_removed;
+        } else {
+            drop(tx);
+            // A number given out in it was never given out.
+            self.collections.clear();
+        }
+        self.has_unswept = swept?;
+        Ok(())
+    }
+
     /// Makes everything that follows from the records anew, or nothing of it.
     pub(super) fn rebuild(&mut self, tell: &Arc<dyn Fn(u64) + Send + Sync>) -> Result<Rebuilt> {
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let version = new_version()?;
-        let (applied, has_removed) = (Applied::default(), false);
-        let mut work = Work { tx: &tx, collections: &mut self.collections, version, applied, has_removed };
+        let mut work = Work::new(&tx, &mut self.collections)?;
         let rebuilt = work.rebuild(tell);
-        let has_removed = work.has_removed;
+        let (version, has_removed) = (work.version, work.has_removed);
         if rebuilt.is_ok() {
             tx.execute("UPDATE pulse SET version = ?1", [version])?;
             tx.commit()?;
@@ -148,10 +166,16 @@ pub(super) struct Work<'t> {
     version: i64,
     pub(super) applied: Applied,
     pub(super) has_removed: bool,
+    pub(super) has_unswept: bool,
 }
 
-impl Work<'_> {
-    /// The number of a collection. Those in use are few, and stay.
+impl<'t> Work<'t> {
+    fn new(tx: &'t Transaction<'t>, collections: &'t mut HashMap<Box<str>, i64>) -> Result<Self> {
+        let (version, applied) = (new_version()?, Applied::default());
+        Ok(Self { tx, collections, version, applied, has_removed: false, has_unswept: false })
+    }
+
+    /// The number of a collection. Those in use are few; whoever makes up many makes them be looked up.
     pub(super) fn collection(&mut self, nsid: &str) -> Result<i64> {
         if let Some(id) = self.collections.get(nsid) {
             return Ok(*id);
@@ -161,6 +185,9 @@ impl Work<'_> {
             [nsid],
             |row| row.get(0),
         )?;
+        if self.collections.len() >= MOST_COLLECTIONS {
+            self.collections.clear();
+        }
         self.collections.insert(nsid.into(), id);
         Ok(id)
     }
@@ -217,13 +244,16 @@ impl Work<'_> {
     }
 
     fn stored(&self, address: &Address, key: (i64, i64, &str)) -> Result<Option<Stored>> {
-        let found: Option<(i64, i64, String)> = self
+        let found: Option<(i64, i64, String, Vec<u8>)> = self
             .tx
-            .prepare_cached("SELECT id, rev, json FROM record WHERE account = ?1 AND collection = ?2 AND rkey = ?3")?
-            .query_row(key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .prepare_cached(
+                "SELECT id, rev, json, cid FROM record WHERE account = ?1 AND collection = ?2 AND rkey = ?3",
+            )?
+            .query_row(key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .optional()?;
-        let Some((id, rev, json)) = found else { return Ok(None) };
-        Ok(Some(Stored { id, rev, row: row_of(address, rev, &json)? }))
+        let Some((id, rev, json, cid)) = found else { return Ok(None) };
+        let cid = Cid::from_bytes(&cid).map_err(corrupt("a CID"))?;
+        Ok(Some(Stored { id, rev, cid, row: row_of(address, rev, &json)? }))
     }
 
     fn write(&mut self, effects: &Effects<'_>, known: &Known) -> Result<()> {
@@ -272,7 +302,13 @@ impl Work<'_> {
                     .execute((id, terms(&record.address.did, &record.row)))?;
             }
         }
-        self.applied.stored += effects.puts.len() as u64;
+        for record in &effects.renewed {
+            let stored = known.records.get(&record.address).ok_or(Error::Corrupt { what: "a record" })?;
+            self.tx
+                .prepare_cached("UPDATE record SET rev = ?2 WHERE id = ?1")?
+                .execute((stored.id, rev_number(&record.rev)))?;
+        }
+        self.applied.stored += (effects.puts.len() + effects.renewed.len()) as u64;
 
         for address in &effects.back {
             let key = (account_of(&address.did)?, self.collection(address.collection.as_str())?, address.rkey.as_str());
@@ -389,6 +425,7 @@ impl Work<'_> {
             return Ok(id);
         }
         let collection = self.collection(record.address.collection.as_str())?;
+        let mut tries = 0;
         loop {
             let inserted = self
                 .tx
@@ -412,7 +449,8 @@ impl Work<'_> {
                 return Ok(id);
             }
             // Another record has it.
-            id += 1;
+            tries += 1;
+            id = another_time_key(id, tries);
         }
     }
 
@@ -423,7 +461,7 @@ impl Work<'_> {
                 .map(|is_known| {
                     self.applied.ignored += u64::from(!is_known);
                 }),
-            Act::Listed { did, rev, records } => self.listed(did, rev_number(rev), records),
+            Act::Listed { did, rev } => self.listed(did, rev_number(rev)),
             Act::Restored(restored) => self.restore(restored),
             Act::Put(_) | Act::Refused { .. } | Act::Delete { .. } => Ok(()),
         }

@@ -93,7 +93,6 @@ impl Author {
     }
 
     /// Puts its repository on the network as it is now.
-    #[expect(dead_code, reason = "more comes")]
     pub fn publish_repository(&self, network: &Network) {
         network.answer(&self.repository_target(), Answer::Bytes("", self.parts().car()));
     }

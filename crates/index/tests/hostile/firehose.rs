@@ -28,7 +28,7 @@ fn text(text: &str) -> Vec<u8> {
 }
 
 /// Values that are no DAG-CBOR, or not the one encoding of one.
-fn faulty_values() -> Vec<(&'static str, Vec<u8>)> {
+pub fn faulty_values() -> Vec<(&'static str, Vec<u8>)> {
     let deep = |n: usize| [vec![0x81; n], vec![0x80]].concat();
     vec![
         ("text that is not UTF-8", vec![0x62, 0xc3, 0x28]),

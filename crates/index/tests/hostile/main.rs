@@ -16,8 +16,8 @@ mod firehose;
 mod jetstream;
 mod json;
 mod mutants;
-#[expect(dead_code, reason = "more comes")]
 mod network;
+mod repositories;
 mod stage;
 
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use onrecord_index::{Index, PostgresIndex, SqliteIndex};
 use onrecord_testkit::Postgres;
 
 use network::Network;
+use repositories::Host;
 use stage::{Plays, Stage};
 
 /// Runs cases one after the other, on one follower.
@@ -106,6 +107,24 @@ async fn fairness(index: Arc<dyn Index>) {
         an_account_whose_document_does_not_come_delays_nobody
         what_waits_of_one_account_is_bounded
         many_slow_hosts_do_not_take_the_place_of_the_directory
+        a_deletion_does_not_overtake_what_waits
+        a_host_that_says_nothing_of_its_accounts_delays_no_other
+    };
+}
+
+async fn repositories(index: Arc<dyn Index>) {
+    let host = Host::new(index, Network::start().await);
+    cases! { host, repositories:
+        what_is_right_is_fetched
+        bodies_without_end
+        a_body_that_trickles_delays_nobody
+        documents_that_are_none
+        documents_that_lead_elsewhere
+        handles_that_do_not_point_back
+        cars_that_lie
+        commits_that_nobody_signed
+        records_that_are_none
+        listings_that_lie
     };
 }
 
@@ -135,6 +154,12 @@ async fn a_hostile_jetstream_of_the_second_version_is_survived() {
 async fn a_hostile_tap_is_survived() {
     let folder = tempfile::tempdir().unwrap();
     tap(sqlite(&folder).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_repositories_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    repositories(sqlite(&folder).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -378,9 +378,9 @@ pub async fn listings_that_lie(host: &Host) {
         json!([{ "uri": uri, "cid": Block::record(&session(named)).cid.to_string(), "value": session(title) }])
     };
     let right = record(&author.did, 1, &title, &title);
-    commit(&Tid::from_micros(u64::MAX >> 12, 1).unwrap().to_string());
+    commit(Tid::from_micros(u64::MAX >> 12, 1).unwrap().as_ref());
     host.refuses("of tomorrow", &author, "repository:future-rev").await;
-    commit(&tid(50).to_string());
+    commit(tid(50).as_ref());
     page(None, right.clone(), Some("a"));
     page(Some("a"), right.clone(), Some("a"));
     host.refuses("that does not go on", &author, "repository:answer").await;
@@ -393,7 +393,7 @@ pub async fn listings_that_lie(host: &Host) {
     }
     host.refuses("without end", &author, "repository:too-large").await;
     // A record under another name is not taken, and what is right is.
-    commit(&tid(60).to_string());
+    commit(tid(60).as_ref());
     page(None, right, Some("b"));
     page(Some("b"), record(&author.did, 3, "never", "another"), None);
     let (titles, mut expected) = (host.titles().await, host.refused().await);

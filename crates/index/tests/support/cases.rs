@@ -296,13 +296,9 @@ pub async fn a_deleted_account_is_wiped(index: &dyn Index) {
 
 pub async fn a_listing_removes_what_it_does_not_list(index: &dyn Index) {
     apply(index, [kiln(1, 10), kiln(1, 20), kiln(2, 20)].concat()).await;
-    let kept = kiln(1, 20);
-    let records = kept.iter().map(|change| match change {
-        Change::Put(put) => (put.address.collection.clone(), put.address.rkey.clone()),
-        other => panic!("{other:?}"),
-    });
     let newer = session(&did(1), 40, 40, Some("written while it was listed"));
-    apply(index, vec![newer, Change::Listed { did: did(1), rev: tid(30), records: records.collect() }]).await;
+    apply(index, kiln(1, 20).into_iter().map(|change| later(change, 30)).collect()).await;
+    apply(index, vec![newer, Change::Listed { did: did(1), rev: tid(30) }]).await;
     assert_eq!(read(index, 1, 10).await, Kept::Gone);
     assert_eq!(here(read(index, 1, 20).await).head.turns, 3);
     assert_eq!(here(read(index, 1, 40).await).head.turns, 0);
@@ -310,6 +306,51 @@ pub async fn a_listing_removes_what_it_does_not_list(index: &dyn Index) {
     // What the listing did not have was gone before it.
     assert_eq!(apply(index, kiln(1, 25)).await.stale, 4);
     assert_eq!(index.status().await.unwrap().gone, 4);
+}
+
+pub async fn what_is_the_same_at_a_newer_revision_is_not_written_again(index: &dyn Index) {
+    apply(index, kiln(1, 10)).await;
+    let before = index.stamp(&Scope::Conversation(at(&did(1), SESSION, &rkey(10)))).await.unwrap();
+    assert_eq!(apply(index, kiln(1, 10).into_iter().map(|change| later(change, 30)).collect()).await.stored, 4);
+    assert_eq!(index.stamp(&Scope::Conversation(at(&did(1), SESSION, &rkey(10)))).await.unwrap(), before);
+    // It stands at that revision all the same.
+    assert_eq!(apply(index, vec![delete(&did(1), MESSAGE, 11, 25)]).await.stale, 1);
+    apply(index, vec![Change::Listed { did: did(1), rev: tid(30) }]).await;
+    assert_eq!(here(read(index, 1, 10).await).head.turns, 3);
+    assert!(check(index).await.unwrap().faults.is_empty());
+}
+
+/// A conversation of so many turns, in batches.
+pub async fn publish_many(index: &dyn Index, n: usize, turns: u64) {
+    let d = did(n);
+    apply(index, vec![session(&d, 10, 50_000, Some("A long one"))]).await;
+    for batch in (0..turns).collect::<Vec<_>>().chunks(500) {
+        let turn = |at: &u64| message(&d, 10, 11 + at, 50_000, "user", "vermiculite", &none());
+        apply(index, batch.iter().map(turn).collect()).await;
+    }
+}
+
+pub async fn an_account_of_many_records_is_gone_at_once(index: &dyn Index) {
+    publish_many(index, 1, 3_500).await;
+    apply(index, kiln(2, 20)).await;
+    let status = |status, at_ms| vec![Change::Account { did: did(1), status, at_ms }];
+    apply(index, status(AccountStatus::Deleted, 5)).await;
+    assert_eq!((read(index, 1, 10).await, found(index, "vermiculite").await), (Kept::Gone, 0));
+    // Nothing comes back with the account, even if all of it was not removed yet.
+    apply(index, status(AccountStatus::Active, 6)).await;
+    assert_eq!((read(index, 1, 10).await, found(index, "vermiculite").await), (Kept::Unknown, 0));
+    publish_many(index, 3, 3_500).await;
+    apply(
+        index,
+        vec![session(&did(3), 10, 60_000, Some("A short one")), Change::Listed { did: did(3), rev: tid(60_000) }],
+    )
+    .await;
+    index.forget().await.unwrap();
+    assert_eq!((here(read(index, 3, 10).await).head.turns, found(index, "vermiculite").await), (0, 0));
+    assert_eq!(here(read(index, 2, 20).await).head.turns, 3);
+    let status = index.status().await.unwrap();
+    assert_eq!(status.records.iter().map(|(_, n)| n).sum::<u64>(), 5);
+    assert!(check(index).await.unwrap().faults.is_empty());
 }
 
 pub async fn names_of_accounts_follow_them(index: &dyn Index) {
@@ -501,7 +542,6 @@ pub async fn other_agents_records_are_found(index: &dyn Index) {
 pub async fn export_and_import_lose_nothing(index: &dyn Index, other: &dyn Index) {
     apply(index, [kiln(1, 10), kiln(1, 20), kiln(2, 20), kiln(3, 30), kiln(4, 40)].concat()).await;
     let own = onrecord_lexicon::Rkey::parse("self").unwrap();
-    let records = vec![(onrecord_lexicon::Nsid::parse(SESSION).unwrap(), rkey(20))];
     let batch = Batch {
         cursor: Some(SourceCursor { source: "tap:ws://b.example".into(), cursor: "5".into() }),
         changes: vec![
@@ -512,7 +552,8 @@ pub async fn export_and_import_lose_nothing(index: &dyn Index, other: &dyn Index
             },
             put(&did(1), PROFILE, &own, 35, &json!({"$type": PROFILE, "displayName": "Ada"})),
             delete(&did(1), MESSAGE, 11, 50),
-            Change::Listed { did: did(2), rev: tid(60), records },
+            session(&did(2), 20, 60, None),
+            Change::Listed { did: did(2), rev: tid(60) },
             Change::Account { did: did(3), status: AccountStatus::Takendown, at_ms: 5 },
             Change::Account { did: did(4), status: AccountStatus::Deleted, at_ms: 6 },
         ],
@@ -666,7 +707,7 @@ pub async fn a_stamp_changes_with_what_it_stands_for(index: &dyn Index) {
         vec![delete(&d, SESSION, 10, 32)],
         (11..14).map(|key| delete(&d, MESSAGE, key, 33)).collect(),
         kiln(1, 10).into_iter().map(|change| later(change, 40)).collect(),
-        vec![Change::Listed { did: d.clone(), rev: tid(50), records: vec![] }],
+        vec![Change::Listed { did: d.clone(), rev: tid(50) }],
     ];
     let mut rev = 100;
     for step in steps {
@@ -687,14 +728,14 @@ pub async fn a_stamp_changes_with_what_it_stands_for(index: &dyn Index) {
     let again = |rev| kiln(1, 10).into_iter().map(move |change| later(change, rev)).collect();
     apply(index, again(60)).await;
     let here = stamps().await;
-    apply(index, vec![Change::Listed { did: d.clone(), rev: tid(70), records: vec![] }]).await;
+    apply(index, vec![Change::Listed { did: d.clone(), rev: tid(70) }]).await;
     assert_eq!(stamps().await.0, first.0, "there is none");
     apply(index, again(80)).await;
     assert_ne!(stamps().await.0, here.0);
 }
 
 /// The same at another revision.
-fn later(change: Change, rev: u64) -> Change {
+pub fn later(change: Change, rev: u64) -> Change {
     match change {
         Change::Put(mut put) => {
             put.rev = tid(rev);

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use onrecord_index::{AccountStatus, Change, Index, Kept, MEMBER, NameOf, Recent, Search, check};
-use onrecord_lexicon::Nsid;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{MESSAGE, SESSION, apply, at, delete, did, message, put, rkey, session, tid};
+use super::{MESSAGE, SESSION, apply, at, cases::later, delete, did, message, put, rkey, session, tid};
 
 const ACCOUNTS: usize = 3;
 const SLOTS: u64 = 3;
@@ -96,6 +95,8 @@ struct Account {
     sessions: BTreeMap<u64, Option<usize>>,
     messages: BTreeMap<u64, Message>,
     gone: BTreeSet<(bool, u64)>,
+    /// What was told of the records last.
+    puts: BTreeMap<(bool, u64), Change>,
 }
 
 fn session_key(account: usize, slot: u64) -> u64 {
@@ -117,14 +118,17 @@ fn tell(story: &Story, accounts: &mut [Account]) -> Vec<(usize, Change)> {
         if account.status == AccountStatus::Deleted && !matches!(op, Op::Status(_)) {
             continue;
         }
-        changes.push((
+        let mut listed = Vec::new();
+        let change = (
             n,
             match op {
                 Op::Session { slot, title } => {
                     let key = session_key(n, slot);
                     account.sessions.insert(key, title);
                     account.gone.remove(&(true, key));
-                    session(&d, key, rev, title.map(|t| WORDS[t]))
+                    let change = session(&d, key, rev, title.map(|t| WORDS[t]));
+                    account.puts.insert((true, key), change.clone());
+                    change
                 }
                 Op::Message { slot, turn, user, words, withheld, tools, about } => {
                     let key = session_key(n, slot) + 1 + turn;
@@ -143,6 +147,7 @@ fn tell(story: &Story, accounts: &mut [Account]) -> Vec<(usize, Change)> {
                     let (tools, about) = if withheld { (Vec::new(), None) } else { (tools, about) };
                     account.messages.insert(key, Message { user, text, withheld, tools, about });
                     account.gone.remove(&(false, key));
+                    account.puts.insert((false, key), change.clone());
                     change
                 }
                 Op::Broken { slot, turn } => {
@@ -178,13 +183,14 @@ fn tell(story: &Story, accounts: &mut [Account]) -> Vec<(usize, Change)> {
                     account.gone.extend(account.messages.keys().filter(|k| is_lost(**k)).map(|k| (false, *k)));
                     account.sessions.retain(|key, _| !is_lost(*key));
                     account.messages.retain(|key, _| !is_lost(*key));
-                    let sessions = account.sessions.keys().map(|key| (SESSION, *key));
-                    let records = sessions.chain(account.messages.keys().map(|key| (MESSAGE, *key)));
-                    let records = records.map(|(c, key)| (Nsid::parse(c).unwrap(), rkey(key))).collect();
-                    Change::Listed { did: d, rev: tid(rev), records }
+                    let sessions = account.sessions.keys().map(|key| (true, *key));
+                    let here: Vec<_> = sessions.chain(account.messages.keys().map(|key| (false, *key))).collect();
+                    listed.extend(here.iter().map(|place| (n, later(account.puts[place].clone(), rev))));
+                    Change::Listed { did: d, rev: tid(rev) }
                 }
             },
-        ));
+        );
+        changes.extend(listed.into_iter().chain([change]));
     }
     changes
 }

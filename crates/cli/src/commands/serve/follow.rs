@@ -110,7 +110,7 @@ fn tell(source: &str, progress: Progress, quiet: bool) {
         Progress::Missed { did } => tracing::warn!(source, %did, "something was missed; fetching it"),
         Progress::Fetched(fetched) => tracing::info!(source, did = %fetched.did, records = fetched.records, "fetched"),
         Progress::FetchFailed { did, why } => tracing::warn!(source, %did, why, "cannot be looked up"),
-        Progress::Applied(_) | Progress::Wrote(_) | Progress::Connected => {}
+        Progress::Applied(_) | Progress::Wrote(_) | Progress::Fetching { .. } | Progress::Connected => {}
     }
 }
 
