@@ -339,6 +339,11 @@ pub async fn an_account_of_many_records_is_gone_at_once(index: &dyn Index) {
     // Nothing comes back with the account, even if all of it was not removed yet.
     apply(index, status(AccountStatus::Active, 6)).await;
     assert_eq!((read(index, 1, 10).await, found(index, "vermiculite").await), (Kept::Unknown, 0));
+    publish_many(index, 4, 3_500).await;
+    let account = |status, at_ms| Change::Account { did: did(4), status, at_ms };
+    // Nor if it does so before anything else can happen.
+    apply(index, vec![account(AccountStatus::Deleted, 5), account(AccountStatus::Active, 6)]).await;
+    assert_eq!((read(index, 4, 10).await, found(index, "vermiculite").await), (Kept::Unknown, 0));
     publish_many(index, 3, 3_500).await;
     apply(
         index,
