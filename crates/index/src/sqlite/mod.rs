@@ -21,7 +21,7 @@ use std::{
 };
 
 use onrecord_lexicon::{Did, Handle, Nsid, Rkey};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
@@ -179,9 +179,17 @@ fn open_writer(path: &Path) -> Result<Writer> {
     db.pragma_update(None, "cache_size", -65_536)?;
     db.pragma_update(None, "wal_autocheckpoint", 8_000)?;
     db.set_prepared_statement_cache_capacity(64);
+    stay_prepared(&db)?;
     schema::migrate(&mut db)?;
     db.execute("INSERT INTO search (search, rank) VALUES ('hashsize', 16777216)", [])?;
     Ok(Writer::new(db))
+}
+
+/// Plans do not depend on what is asked for. Else SQLite compiles a statement again for each value that is bound, which takes
+/// longer than most answers.
+fn stay_prepared(db: &Connection) -> Result<()> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 fn open_reader(path: &Path) -> Result<Connection> {
@@ -191,6 +199,7 @@ fn open_reader(path: &Path) -> Result<Connection> {
     db.pragma_update(None, "cache_size", -8_192)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     db.set_prepared_statement_cache_capacity(64);
+    stay_prepared(&db)?;
     Ok(db)
 }
 
