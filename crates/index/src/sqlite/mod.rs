@@ -41,6 +41,7 @@ use crate::{
     transfer::ExportPage,
 };
 
+use stamp::Stamps;
 use write::Writer;
 
 /// How many reads run at once.
@@ -57,6 +58,7 @@ pub struct SqliteIndex {
     jobs: mpsc::Sender<Job>,
     readers: Mutex<Vec<Connection>>,
     turns: Arc<Semaphore>,
+    stamps: Stamps,
 }
 
 impl SqliteIndex {
@@ -78,7 +80,8 @@ impl SqliteIndex {
             Err(error) => drop(opened.send(Err(error))),
         })?;
         ready.await.map_err(|_| Error::Closed)??;
-        Ok(Self { path, jobs, readers: Mutex::default(), turns: Arc::new(Semaphore::new(READERS)) })
+        let (turns, stamps) = (Arc::new(Semaphore::new(READERS)), Stamps::new(path.clone()));
+        Ok(Self { path, jobs, readers: Mutex::default(), turns, stamps })
     }
 
     /// Runs `job` on the writer.
@@ -301,8 +304,7 @@ impl Index for SqliteIndex {
     }
 
     fn stamp<'a>(&'a self, of: &'a Scope) -> Answer<'a, Stamp> {
-        let of = of.clone();
-        Box::pin(self.read(move |db| stamp::stamp(db, &of)))
+        Box::pin(self.stamps.get(of))
     }
 
     fn moderate(&self, what: Moderation) -> Answer<'_, Moderated> {

@@ -129,6 +129,10 @@ INSERT INTO search (search, rank) VALUES ('automerge', 8);
 -- to which place it was.
 CREATE TABLE unswept (account INTEGER PRIMARY KEY, collection INTEGER NOT NULL DEFAULT -1, rkey TEXT NOT NULL DEFAULT '') STRICT;
 ",
+    r"
+-- When the next label is over is asked after each commit.
+CREATE INDEX label_until ON label (until_ms) WHERE until_ms IS NOT NULL;
+",
 ];
 
 /// Brings the file to the current version, all steps in one transaction.
