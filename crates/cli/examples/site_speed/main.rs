@@ -7,7 +7,7 @@
 //! cargo run --release -p onrecord-cli --example site_speed -- FOLDER [TURNS] paint
 //! ```
 //!
-//! The index is made in FOLDER once (1,000,000 turns by default: two minutes, 2 GB). Without more, the time that pages take and
+//! The index is made in FOLDER once (1,000,000 turns by default: some minutes, 2 GB). Without more, the time that pages take and
 //! how many a second there are; `load` asks for RATE pages a second while another process publishes and deletes, and looks
 //! after each delete whether anything of it is still served; `paint` is what a browser does. The client runs on the same
 //! cores as the server, and takes its part of them.

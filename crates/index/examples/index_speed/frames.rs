@@ -49,7 +49,8 @@ fn event(n: u64, one_of: u64) -> Value {
 fn second(event: &Value) -> Value {
     let mut payload = event["commit"].clone();
     payload["$type"] = json!("network.bsky.jetstream.subscribeEvents#commit");
-    payload["seq"] = event["time_us"].clone();
+    // From 1,000,000,000,000,000 on it would be a time, not a number of the server's.
+    payload["seq"] = json!(event["time_us"].as_i64().unwrap() % 1_000_000_000_000_000);
     payload["did"] = event["did"].clone();
     payload["time"] = event["commit"]["record"]["createdAt"].clone();
     json!({"$type": "message", "payload": payload})
