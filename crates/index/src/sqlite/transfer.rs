@@ -43,11 +43,12 @@ pub(super) fn page(db: &Connection, after: Option<&Cursor>, limit: u32) -> Resul
                 last = row.get::<_, i64>(0)?.to_string();
                 let (did, handle, profile): (String, Option<String>, Option<String>) =
                     (row.get(1)?, row.get(2)?, row.get(3)?);
-                let floor: i64 = row.get(6)?;
+                let (status, floor) = (AccountStatus::of_number(row.get(5)?), row.get(6)?);
+                let profile = profile.filter(|_| status != AccountStatus::Deleted);
                 lines.push(ExportLine::Account(Restored {
                     author: author(&did, handle.as_deref(), profile.as_deref())?,
                     pds: row.get(4)?,
-                    status: AccountStatus::of_number(row.get(5)?),
+                    status,
                     status_ms: row.get(7)?,
                     // What is not newer is refused from then on: it comes last.
                     floor: if phase == Phase::Floors { rev_of_number(floor) } else { None },
@@ -56,12 +57,14 @@ pub(super) fn page(db: &Connection, after: Option<&Cursor>, limit: u32) -> Resul
         }
         Phase::Records => {
             let key: i64 = if key.is_empty() { -1 } else { key.parse().map_err(corrupt_cursor)? };
+            // What is still to be removed is gone for whoever reads this later.
             let mut query = db.prepare_cached(
                 "SELECT r.id, a.did, k.nsid, r.rkey, r.cid, r.rev, r.json FROM record r
                  JOIN account a ON a.id = r.account JOIN collection k ON k.id = r.collection
-                 WHERE r.id > ?1 ORDER BY r.id LIMIT ?2",
+                 WHERE r.id > ?1 AND NOT ((a.status = ?3 OR r.rev < a.floor) AND a.id IN (SELECT account FROM unswept))
+                 ORDER BY r.id LIMIT ?2",
             )?;
-            let mut rows = query.query((key, limit))?;
+            let mut rows = query.query((key, limit, AccountStatus::Deleted.number()))?;
             while let Some(row) = rows.next()? {
                 last = row.get::<_, i64>(0)?.to_string();
                 let (did, collection, rkey): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
@@ -105,4 +108,64 @@ pub(super) fn page(db: &Connection, after: Option<&Cursor>, limit: u32) -> Resul
         }
     }
     Ok(ExportPage::of(phase, lines, limit, &last))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{change::rev_number, sqlite::schema};
+    use onrecord_lexicon::{Tid, data::record_cid};
+
+    #[test]
+    fn what_is_still_to_be_removed_is_not_exported() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let json = serde_json::json!({"$type": "click.aligned.chat.session", "createdAt": "2026-01-01T00:00:00Z"});
+        let (_, cid) = record_cid(&json).unwrap();
+        let rev = |us| rev_number(&Tid::from_micros(us, 0).unwrap());
+        db.execute("INSERT INTO collection (id, nsid) VALUES (1, 'click.aligned.chat.session')", []).unwrap();
+        // Deleted; compared with a repository up to revision 20; both, and swept.
+        let accounts = [
+            ("a", AccountStatus::Deleted, 0, true),
+            ("b", AccountStatus::Active, 20, true),
+            ("c", AccountStatus::Active, 20, false),
+        ];
+        for (id, (name, status, floor, is_unswept)) in (1..).zip(accounts) {
+            let floor = if floor == 0 { 0 } else { rev(floor) };
+            db.execute(
+                "INSERT INTO account (id, did, status, floor) VALUES (?1, ?2, ?3, ?4)",
+                (id, format!("did:web:{name}.example"), status.number(), floor),
+            )
+            .unwrap();
+            if is_unswept {
+                db.execute("INSERT INTO unswept (account) VALUES (?1)", [id]).unwrap();
+            }
+            for us in [10, 20, 30] {
+                db.execute(
+                    "INSERT INTO record (id, account, collection, rkey, rev, kind, opens, cid, json)
+                     VALUES (?1, ?2, 1, ?3, ?4, 0, 0, ?5, ?6)",
+                    (id * 100 + us as i64, id, format!("key{us}"), rev(us), cid.to_bytes(), json.to_string()),
+                )
+                .unwrap();
+            }
+        }
+        let (mut found, mut after) = (BTreeSet::new(), None);
+        loop {
+            let exported = page(&db, after.as_ref(), 2).unwrap();
+            for line in exported.lines {
+                if let ExportLine::Record { at, .. } = line {
+                    found.insert(format!("{} {}", at.did, at.rkey));
+                }
+            }
+            after = exported.cursor;
+            if after.is_none() {
+                break;
+            }
+        }
+        let expected = ["b key20", "b key30", "c key10", "c key20", "c key30"]
+            .map(|one| format!("did:web:{}", one.replacen(' ', ".example ", 1)));
+        assert_eq!(found, BTreeSet::from(expected));
+    }
 }
