@@ -1,6 +1,7 @@
 //! The index in a SQLite file: one thread that writes, connections that read.
 
 mod account;
+mod checkpoint;
 mod lease;
 mod moderation;
 mod notes;
@@ -41,6 +42,7 @@ use crate::{
     transfer::ExportPage,
 };
 
+use checkpoint::Checkpointer;
 use stamp::Stamps;
 use write::Writer;
 
@@ -148,6 +150,9 @@ fn write_on(writer: &mut Writer, todo: &mpsc::Receiver<Job>) {
             tracing::warn!(%error, "what an account no longer has is not all removed; that goes on with the next start");
             writer.has_unswept = false;
         }
+        if let Err(error) = writer.checkpoint() {
+            tracing::warn!(%error, "the write-ahead log was not moved into the file; trying again");
+        }
         if writer.has_removed && forgotten.elapsed() >= FORGET_EVERY {
             if let Err(error) = writer.forget() {
                 tracing::warn!(%error, "what was removed is still in the write-ahead log; trying again");
@@ -180,12 +185,14 @@ fn open_writer(path: &Path) -> Result<Writer> {
     db.pragma_update(None, "secure_delete", true)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     db.pragma_update(None, "cache_size", -65_536)?;
-    db.pragma_update(None, "wal_autocheckpoint", 8_000)?;
+    // Somebody else does that, beside this thread.
+    db.pragma_update(None, "wal_autocheckpoint", 0)?;
     db.set_prepared_statement_cache_capacity(64);
     stay_prepared(&db)?;
     schema::migrate(&mut db)?;
     db.execute("INSERT INTO search (search, rank) VALUES ('hashsize', 16777216)", [])?;
-    Ok(Writer::new(db))
+    let checkpointer = Checkpointer::start(path)?;
+    Ok(Writer::new(db, checkpointer))
 }
 
 /// Plans do not depend on what is asked for. Else SQLite compiles a statement again for each value that is bound, which takes
@@ -199,7 +206,8 @@ fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(Duration::from_secs(10))?;
-    db.pragma_update(None, "cache_size", -8_192)?;
+    // Beside what the system keeps of the file in memory.
+    db.pragma_update(None, "cache_size", -4_096)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     db.set_prepared_statement_cache_capacity(64);
     stay_prepared(&db)?;

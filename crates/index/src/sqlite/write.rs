@@ -8,7 +8,7 @@ use std::{
 use onrecord_lexicon::{Cid, Did};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
-use super::account;
+use super::{account, checkpoint::Checkpointer};
 use crate::{
     admit::{Act, Admitted, Record},
     change::{Address, rev_number},
@@ -26,6 +26,7 @@ const MOST_COLLECTIONS: usize = 1_000;
 /// The one who writes.
 pub(super) struct Writer {
     db: Connection,
+    checkpointer: Checkpointer,
     collections: HashMap<Box<str>, i64>,
     /// Whether something was removed that may still stand in the write-ahead log.
     pub(super) has_removed: bool,
@@ -34,13 +35,18 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(db: Connection) -> Self {
+    pub(super) fn new(db: Connection, checkpointer: Checkpointer) -> Self {
         // What an earlier process removed may still be there, and what it did not come to.
-        Self { db, collections: HashMap::new(), has_removed: true, has_unswept: true }
+        Self { db, checkpointer, collections: HashMap::new(), has_removed: true, has_unswept: true }
     }
 
     pub(super) fn db(&mut self) -> &mut Connection {
         &mut self.db
+    }
+
+    /// Sees to it that the write-ahead log does not grow without end.
+    pub(super) fn checkpoint(&self) -> Result<()> {
+        self.checkpointer.wrote(&self.db)
     }
 
     /// Moves the write-ahead log into the file and empties it.
