@@ -44,8 +44,8 @@ pub use owed::{Holding, Note, Owed, OwedState, RepoHead, RunState};
 
 pub use postgres::PostgresIndex;
 pub use query::{
-    Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, Rejected, Search, Shown, Status,
-    Turn,
+    Conversation, ConversationHead, Cursor, Hit, Kept, Name, NameOf, Page, Recent, RecordJson, Rejected, Search, Shown,
+    Status, Turn,
 };
 pub use refusal::{CommitFlaw, LexiconRule, Reason, RepositoryFlaw};
 pub use snippet::{Snippet, SnippetPart};

@@ -1,7 +1,7 @@
 //! Questions and answers.
 
 use onrecord_lexicon::{Cid, Did, Tid};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -180,7 +180,7 @@ pub struct Conversation {
 }
 
 /// A record as it stands.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
     /// Where.
@@ -193,17 +193,30 @@ pub struct Turn {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Address>,
     /// The record.
-    pub record: Box<RawValue>,
+    pub record: RecordJson,
 }
 
-impl PartialEq for Turn {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.address, &self.cid, &self.rev, &self.conversation, self.record.get())
-            == (&other.address, &other.cid, &other.rev, &other.conversation, other.record.get())
+/// The JSON text of a record as it is stored. Whoever reads it parses it; it is not parsed before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordJson(Box<str>);
+
+impl RecordJson {
+    pub(crate) fn new(json: String) -> Self {
+        Self(json.into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn get(&self) -> &str {
+        &self.0
     }
 }
 
-impl Eq for Turn {}
+impl Serialize for RecordJson {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?.serialize(to)
+    }
+}
 
 /// What to look for. All that is given must hold; nothing given is no question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

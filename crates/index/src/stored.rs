@@ -1,14 +1,13 @@
 //! Stored columns back to what they stand for.
 
 use onrecord_lexicon::{Cid, Did, Handle, Nsid, Rkey, Tid};
-use serde_json::value::RawValue;
 
 use crate::{
     account::{Author, Profile},
     admit::derive_stored,
     change::{Address, rev_of_number},
     error::{Error, Result},
-    query::Turn,
+    query::{RecordJson, Turn},
     row::Row,
     terms::Mark,
 };
@@ -71,6 +70,6 @@ pub(crate) fn turn(
         cid: Cid::from_bytes(cid).map_err(corrupt("a CID"))?,
         rev: rev(rev_number)?,
         conversation,
-        record: RawValue::from_string(json).map_err(corrupt("a record"))?,
+        record: RecordJson::new(json),
     })
 }

@@ -7,8 +7,8 @@ use onrecord_index::{
 };
 use onrecord_lexicon::{Cid, Datetime, Did, Handle, Nsid, Rkey, data::record_cid};
 use onrecord_record::{
-    Family, Published,
-    aligned::{self, MESSAGE, SESSION},
+    Family, Published, PublishedMessage,
+    aligned::{MESSAGE, SESSION},
     sharedcomputer,
     tiles::{self, LEGACY, SNAPSHOT, Snapshot, is_encrypted},
 };
@@ -398,10 +398,12 @@ fn published(head: &ConversationHead, record: &Turn, turns: Vec<Shown>) -> Resul
     let mut hidden = Vec::new();
     let mut messages = Vec::with_capacity(turns.len());
     for shown in turns {
-        messages.push(match shown {
+        match shown {
             Shown::Turn(turn) => {
-                let message = value(&turn)?;
-                (turn.address.rkey, turn.cid, message)
+                // What cannot be read was not let in.
+                if let Ok(record) = serde_json::from_str(turn.record.get()) {
+                    messages.push(PublishedMessage { rkey: turn.address.rkey, cid: turn.cid, record });
+                }
             }
             Shown::Hidden(turn) => {
                 let bare = json!({
@@ -409,12 +411,19 @@ fn published(head: &ConversationHead, record: &Turn, turns: Vec<Shown>) -> Resul
                     "text": "", "createdAt": time_of(turn.at_ms),
                 });
                 hidden.push(turn.address.rkey.clone());
-                (turn.address.rkey, record_cid(&bare)?.1, bare)
+                let cid = record_cid(&bare)?.1;
+                messages.push(PublishedMessage { rkey: turn.address.rkey, cid, record: serde_json::from_value(bare)? });
             }
-        });
+        }
     }
-    let session = (record.address.rkey.clone(), record.cid.clone(), &value(record)?);
-    // What cannot be read was not let in.
-    let (published, _) = aligned::published(&head.author.did, head.author.handle.clone(), session, messages)?;
+    let published = Published {
+        repo: head.author.did.clone(),
+        handle: head.author.handle.clone(),
+        family: Family::ClickAligned,
+        rkey: record.address.rkey.clone(),
+        cid: record.cid.clone(),
+        session: serde_json::from_str(record.record.get())?,
+        messages,
+    };
     Ok((published, hidden))
 }
