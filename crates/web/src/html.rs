@@ -19,7 +19,7 @@ const COVERED: &str = "<span class=\"bar\" title=\"covered by the author\">[cove
 /// pictures, for HTML has no place for them.
 pub(crate) fn escape(w: &mut impl Write, text: &str) -> fmt::Result {
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(is_special) {
+    while let Some(at) = rest.bytes().position(|b| SPECIAL.get(usize::from(b)) == Some(&true)) {
         let Some((before, from)) = rest.split_at_checked(at) else { break };
         w.write_str(before)?;
         let mut chars = from.chars();
@@ -41,9 +41,17 @@ pub(crate) fn escape(w: &mut impl Write, text: &str) -> fmt::Result {
     w.write_str(rest)
 }
 
-fn is_special(b: u8) -> bool {
-    matches!(b, b'&' | b'<' | b'>' | b'"' | b'\'' | 0x7f) || (b < 0x20 && b != b'\n' && b != b'\t')
-}
+/// Which bytes are not written as they are.
+const SPECIAL: [bool; 256] = {
+    let (mut special, mut b) = ([false; 256], 0_u8);
+    while b < 0x80 {
+        #[expect(clippy::indexing_slicing, reason = "a byte is below 256, and else this does not compile")]
+        let at = &mut special[b as usize];
+        *at = matches!(b, b'&' | b'<' | b'>' | b'"' | b'\'' | 0x7f) || (b < 0x20 && b != b'\n' && b != b'\t');
+        b += 1;
+    }
+    special
+};
 
 /// Writes `text` with its bars, without links.
 pub(crate) fn with_bars(w: &mut impl Write, text: &str) -> fmt::Result {

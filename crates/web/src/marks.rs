@@ -12,6 +12,10 @@ const MOST: usize = 24;
 
 /// The page with at most so many marks on each letter; where there are more, it says how many. The other formats have them all.
 pub(crate) fn with_few_marks(html: String) -> String {
+    // None of them is ASCII, and each takes two bytes at least.
+    if html.as_bytes().split(u8::is_ascii).all(|run| run.len() <= 2 * MOST) {
+        return html;
+    }
     let mut out = String::new();
     // Up to where it is in `out`, how many marks stand before this, and where the first one is that is too many.
     let (mut copied, mut run, mut excess) = (0, 0, None);

@@ -19,7 +19,7 @@ use axum::{
     routing::get,
 };
 use onrecord_index::{Index, Scope};
-use tower_http::{compression::CompressionLayer, limit::RequestBodyLimitLayer};
+use tower_http::{CompressionLevel, compression::CompressionLayer, limit::RequestBodyLimitLayer};
 
 use crate::Site;
 
@@ -27,6 +27,9 @@ pub(crate) use keep::Depends;
 use keep::Kept;
 use limit::Rates;
 pub use listen::serve;
+
+/// How hard pages are compressed, as zstd and gzip count it.
+const COMPRESSION: i32 = 2;
 
 /// How much anyone may ask of the site. The defaults suit one machine with two cores.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl Default for Limits {
             patience: Duration::from_secs(20),
             answer: Duration::from_secs(20),
             body_bytes: 1 << 20,
-            kept_bytes: 64 << 20,
+            kept_bytes: 48 << 20,
             farewell: Duration::from_secs(10),
             behind_proxy: false,
         }
@@ -80,7 +83,7 @@ pub(crate) fn guarded(pages: Router, site: &Site) -> Router {
         .with_state(index.clone())
         .layer(from_fn(never_kept));
     pages
-        .layer(CompressionLayer::new())
+        .layer(compression())
         .layer(from_fn(move |request, next| in_time(answer, request, next)))
         .layer(from_fn_with_state(Arc::new(Kept::new(index.clone(), own.clone(), limits.kept_bytes)), keep::answer))
         .layer(RequestBodyLimitLayer::new(limits.body_bytes))
@@ -92,10 +95,15 @@ pub(crate) fn guarded(pages: Router, site: &Site) -> Router {
 pub fn limited(doors: Router, limits: &Limits) -> Router {
     let answer = limits.answer;
     doors
-        .layer(CompressionLayer::new())
+        .layer(compression())
         .layer(from_fn(move |request, next| in_time(answer, request, next)))
         .layer(RequestBodyLimitLayer::new(limits.body_bytes))
         .layer(from_fn_with_state(Arc::new(Rates::new(limits)), limit::count))
+}
+
+/// A page is sent a few times before it is made anew: a twentieth less of it is not worth as long again as making it takes.
+fn compression() -> CompressionLayer {
+    CompressionLayer::new().quality(CompressionLevel::Precise(COMPRESSION))
 }
 
 /// Whether the index answers.

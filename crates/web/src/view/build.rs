@@ -195,7 +195,14 @@ fn title<'a>(published: &'a Published, turns: &[TurnView<'a>]) -> (Cow<'a, str>,
 /// in a bar, and ends in “…”.
 pub(crate) fn first_line(text: &str, max: usize) -> Option<Cow<'_, str>> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let Some((end, _)) = line.grapheme_indices(true).nth(max) else { return Some(Cow::Borrowed(line)) };
+    // None is shorter than a byte.
+    if line.len() <= max {
+        return Some(Cow::Borrowed(line));
+    }
+    // Of ASCII without control characters each is a byte, and the next one does not join it.
+    let is_plain = line.bytes().take(max + 1).all(|b| matches!(b, b' '..=b'~'));
+    let end = if is_plain { Some(max) } else { line.grapheme_indices(true).nth(max).map(|(at, _)| at) };
+    let Some(end) = end else { return Some(Cow::Borrowed(line)) };
     let (kept, rest) = line.split_at_checked(end)?;
     let kept = if rest.starts_with('\u{2588}') { kept.trim_end_matches('\u{2588}') } else { kept };
     // A word too long for half the line is cut within.
