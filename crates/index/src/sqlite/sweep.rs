@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Most records that are removed at once, and the bytes of their JSON.
-const MOST: usize = 1_000;
+const MOST: usize = 250;
 const MOST_BYTES: usize = 4_000_000;
 
 impl Work<'_> {

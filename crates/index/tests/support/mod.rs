@@ -10,6 +10,7 @@
 )]
 
 pub mod cases;
+pub mod finding;
 pub mod model;
 pub mod moderation;
 pub mod network;
