@@ -120,7 +120,7 @@
         const found = await (await fetch(`${badge.getAttribute("href")}.json`)).json();
         if (!("authentic" in found)) throw new Error(found.message);
         const others = found.shown.others.length;
-        const [look, words] = others ? ["changed", `Signed; ${others} records have changed since`]
+        const [look, words] = others ? ["changed", `Signed; ${others === 1 ? "1 record has" : `${others} records have`} changed since`]
           : found.ok ? ["good", "Signed by the author"]
           : found.authentic ? ["changed", "Signed by the author, with faults"] : ["bad", "Not proven to be the author's"];
         badge.className = `badge verify ${look}`;

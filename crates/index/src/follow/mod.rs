@@ -544,7 +544,7 @@ struct Pending {
 
 impl Pending {
     fn is_empty(&self) -> bool {
-        self.frames == 0
+        self.since.is_none()
     }
 
     fn is_due(&self) -> bool {
@@ -562,12 +562,12 @@ impl Pending {
 
     /// There is something to be written.
     fn touched(&mut self) {
-        self.frames += 1;
         self.since.get_or_insert_with(Instant::now);
     }
 
     fn passed(&mut self, cursor: Option<stream::Cursor>, place: &mut Place, number: Option<u64>) {
         self.touched();
+        self.frames += 1;
         // What is told is looked at all the same; only the place is not believed.
         if let Some(Err(flaw)) = cursor.map(|cursor| place.moved(cursor, Timestamp::now())) {
             self.refused.other(Reason::Frame(flaw));
