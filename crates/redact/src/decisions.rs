@@ -1,5 +1,7 @@
 //! What the author decided, in the form in which it is kept: without a single value.
 
+mod own;
+mod passages;
 mod pointers;
 mod stored;
 mod whole;
@@ -7,6 +9,11 @@ mod whole;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use self::{
+    own::OwnSummary,
+    passages::{Passage, Passages},
+};
 
 use self::stored::Stored;
 use crate::{
@@ -32,6 +39,9 @@ pub struct Decisions {
     home: Option<HomeStyle>,
     no_pointers: bool,
     dropped: BTreeSet<(Option<String>, Fingerprint)>,
+    passages: Vec<Passage>,
+    summaries: Vec<OwnSummary>,
+    discussion: Option<String>,
 }
 
 /// What stands for a home folder.

@@ -1,6 +1,6 @@
 //! What would be published, before anything is covered.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -87,6 +87,29 @@ impl fmt::Display for Field {
             Self::StepSummary(n) => write!(f, "steps[{n}].summary"),
             Self::Reasoning(n) => write!(f, "reasoning[{n}]"),
         }
+    }
+}
+
+/// The text names no [`Field`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a field is title, description, text, steps[N].tool, steps[N].summary or reasoning[N]")]
+pub struct NotAField;
+
+impl FromStr for Field {
+    type Err = NotAField;
+
+    fn from_str(s: &str) -> Result<Self, NotAField> {
+        let numbered = |start: &str, end: &str| s.strip_prefix(start)?.strip_suffix(end)?.parse().ok();
+        match s {
+            "title" => return Ok(Self::Title),
+            "description" => return Ok(Self::Description),
+            "text" => return Ok(Self::Text),
+            _ => {}
+        }
+        (numbered("steps[", "].tool").map(Self::StepTool))
+            .or_else(|| numbered("steps[", "].summary").map(Self::StepSummary))
+            .or_else(|| numbered("reasoning[", "]").map(Self::Reasoning))
+            .ok_or(NotAField)
     }
 }
 

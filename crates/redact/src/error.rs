@@ -80,6 +80,9 @@ pub enum Error {
     /// Nothing to cover.
     #[error("a word to cover cannot be empty")]
     EmptyWord,
+    /// There is no such text, or it is one that is written anew instead.
+    #[error("there is no passage at that place that could be covered there alone")]
+    NoSuchPassage,
     /// Bars are not words.
     #[error("a word to cover cannot contain a bar (U+2588)")]
     BarInWord,

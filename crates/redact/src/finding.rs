@@ -152,6 +152,12 @@ pub(crate) struct Ground {
 }
 
 impl Finding {
+    /// Whether it is a home folder, about which one decision is made for all.
+    #[must_use]
+    pub fn is_home(&self) -> bool {
+        crate::detect::is_home(&self.rule)
+    }
+
     /// Whether it stands in the way of publishing.
     #[must_use]
     pub fn undecided(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::Arc,
 };
 
@@ -10,11 +11,13 @@ use zeroize::Zeroizing;
 use crate::{
     Decision, Decisions, Draft, Engine, Error, Field, Finding, Fingerprint, FingerprintKey, Shared, Tier,
     cover::{Covers, Value},
+    decisions::Passages,
     detect::{Hit, Seeks, is_home},
     engine::{ENGINE_VERSION, Kind},
     finding::Ground,
     fingerprint::Tag,
     text::{self, str_part},
+    words::Word,
 };
 
 /// What a scan found.
@@ -47,8 +50,44 @@ impl Scan {
 /// # Errors
 /// The covered values cannot be compiled for searching, or there are more findings than anyone could decide on.
 pub fn scan(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &FingerprintKey) -> Result<Scan, Error> {
-    let survey = Survey::new(draft, engine, decisions, key)?;
+    let survey = Survey::new(draft, engine, decisions, key, None)?;
     Ok(Scan { findings: survey.findings.into_iter().map(|f| f.finding).collect() })
+}
+
+/// What was found in texts before, so that whoever decides again and again need not wait for it to be looked for again. It is
+/// of one engine and key alone.
+#[derive(Default)]
+pub struct Seen(HashMap<(Option<usize>, Field), SeenText>);
+
+struct SeenText {
+    /// Hash of the text, and whether it was held back: of such a one not every finding is listed.
+    text: u64,
+    withheld: bool,
+    found: Vec<Found>,
+}
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Seen({} texts)", self.0.len())
+    }
+}
+
+impl Seen {
+    fn get(&self, text: &Text<'_>) -> Option<&[Found]> {
+        let seen = self.0.get(&(text.turn, text.field))?;
+        (seen.withheld == text.withheld && seen.text == hash(text.text)).then_some(&*seen.found)
+    }
+
+    fn note(&mut self, text: &Text<'_>, found: &[Found]) {
+        let seen = SeenText { text: hash(text.text), withheld: text.withheld, found: found.to_vec() };
+        self.0.insert((text.turn, text.field), seen);
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// One text of the draft.
@@ -58,9 +97,12 @@ pub(crate) struct Text<'a> {
     pub(crate) field: Field,
     pub(crate) text: &'a str,
     pub(crate) withheld: bool,
+    /// The author wrote it, in place of what the transcript says.
+    pub(crate) own: bool,
 }
 
 /// A finding, with what must not leave this crate.
+#[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) finding: Finding,
     /// Index of its text.
@@ -77,6 +119,10 @@ pub(crate) struct Survey<'a> {
     pub(crate) findings: Vec<Found>,
     pub(crate) values: Vec<Value>,
     pub(crate) covers: Covers,
+    /// What is covered in one place.
+    pub(crate) passages: Passages,
+    /// The author's words, and the passages that are not where they were.
+    pub(crate) words: Vec<Word>,
 }
 
 impl<'a> Survey<'a> {
@@ -85,9 +131,12 @@ impl<'a> Survey<'a> {
         engine: &Engine,
         decisions: &'a Decisions,
         key: &FingerprintKey,
+        seen: Option<&mut Seen>,
     ) -> Result<Self, Error> {
-        let texts = texts(draft, decisions);
-        let mut findings = find_all(draft, engine, key, &texts)?;
+        let texts = texts(draft, decisions, key);
+        let mut passages = decisions.find_passages(key, draft, &texts);
+        let words: Vec<Word> = decisions.words().iter().cloned().chain(passages.lost.drain(..)).collect();
+        let mut findings = find_all(draft, engine, key, &texts, seen)?;
         share_places(&mut findings);
         for (id, found) in (1..).zip(&mut findings) {
             found.finding.id = id;
@@ -107,9 +156,16 @@ impl<'a> Survey<'a> {
                 values.push(value(found, &texts));
             }
         }
+        // What lies within a passage that is covered in its place is covered there, and nowhere else by that.
+        for found in findings.iter_mut().filter(|f| f.finding.decision.is_none()) {
+            let (start, end) = (found.finding.start, found.finding.end);
+            if passages.of(found.text).any(|(_, from, to, _)| *from <= start && end <= *to) {
+                found.finding.decision = Some(Decision::Cover);
+            }
+        }
         // What lies within something covered is covered too, and then everywhere else.
         let covers = loop {
-            let covers = Covers::new(key, &values, decisions.words())?;
+            let covers = Covers::new(key, &values, &words)?;
             if covers.is_empty() {
                 break covers;
             }
@@ -139,7 +195,7 @@ impl<'a> Survey<'a> {
                 break covers;
             }
         };
-        Ok(Self { texts, findings, values, covers })
+        Ok(Self { texts, findings, values, covers, passages, words })
     }
 }
 
@@ -149,11 +205,21 @@ const MOST_FINDINGS: usize = 200_000;
 const LISTED_WHEN_WITHHELD: usize = 1_000;
 
 /// Everything found in `texts`, in order.
-fn find_all(draft: &Draft, engine: &Engine, key: &FingerprintKey, texts: &[Text<'_>]) -> Result<Vec<Found>, Error> {
+fn find_all(
+    draft: &Draft,
+    engine: &Engine,
+    key: &FingerprintKey,
+    texts: &[Text<'_>],
+    mut memory: Option<&mut Seen>,
+) -> Result<Vec<Found>, Error> {
     let mut findings = Vec::new();
     let mut turn_id: Option<(usize, Shared)> = None;
     for (index, text) in texts.iter().enumerate() {
         let first = findings.len();
+        if let Some(known) = memory.as_ref().and_then(|memory| memory.get(text)) {
+            findings.extend(known.iter().map(|found| Found { text: index, ..found.clone() }));
+            continue;
+        }
         let mut seen = HashSet::new();
         let mut count = 0_usize;
         let mut paragraph = Paragraph::default();
@@ -179,6 +245,9 @@ fn find_all(draft: &Draft, engine: &Engine, key: &FingerprintKey, texts: &[Text<
             let turn = text.turn.and_then(|place| Some(draft.turns.get(place)?.index));
             return Err(Error::TooManyFindings { most: MOST_FINDINGS, turn, field: text.field, count });
         }
+        if let Some(memory) = &mut memory {
+            memory.note(text, findings.get(first..).unwrap_or_default());
+        }
     }
     Ok(findings)
 }
@@ -191,20 +260,23 @@ pub(crate) fn covered_spans(covers: &Covers, text: &str, mut spans: Vec<(usize, 
     text::snap_all(text, spans)
 }
 
-pub(crate) fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions) -> Vec<Text<'a>> {
+pub(crate) fn texts<'a>(draft: &'a Draft, decisions: &'a Decisions, key: &FingerprintKey) -> Vec<Text<'a>> {
+    let own = decisions.own_summaries(key, draft);
     let mut texts = Vec::with_capacity(draft.turns.len() * 2 + 2);
-    let mut add = |turn, field, text: &'a str, withheld| texts.push(Text { turn, field, text, withheld });
-    add(None, Field::Title, effective(decisions.title(), draft.title.as_deref()), false);
-    add(None, Field::Description, effective(decisions.description(), draft.description.as_deref()), false);
+    let mut add = |turn, field, text: &'a str, withheld, own| texts.push(Text { turn, field, text, withheld, own });
+    add(None, Field::Title, effective(decisions.title(), draft.title.as_deref()), false, decisions.title().is_some());
+    let description = effective(decisions.description(), draft.description.as_deref());
+    add(None, Field::Description, description, false, decisions.description().is_some());
     for (place, turn) in draft.turns.iter().enumerate() {
         let withheld = decisions.is_withheld(&turn.id);
-        add(Some(place), Field::Text, &turn.text, withheld);
+        add(Some(place), Field::Text, &turn.text, withheld, false);
         for (n, step) in turn.steps.iter().enumerate() {
-            add(Some(place), Field::StepTool(n), &step.tool, withheld);
-            add(Some(place), Field::StepSummary(n), &step.summary, withheld);
+            add(Some(place), Field::StepTool(n), &step.tool, withheld, false);
+            let own = own.get(&(place, n)).map(|own| own.text.as_str());
+            add(Some(place), Field::StepSummary(n), own.unwrap_or(&step.summary), withheld, own.is_some());
         }
         for (n, thought) in turn.reasoning.iter().enumerate() {
-            add(Some(place), Field::Reasoning(n), thought, withheld);
+            add(Some(place), Field::Reasoning(n), thought, withheld, false);
         }
     }
     texts

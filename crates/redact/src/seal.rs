@@ -63,6 +63,7 @@ const ROUNDS: usize = 16;
 pub struct Reviewed {
     title: Option<String>,
     description: Option<String>,
+    discussion: Option<String>,
     created_at: Timestamp,
     turns: Vec<ReviewedTurn>,
     gate: Gate,
@@ -96,6 +97,12 @@ impl Reviewed {
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
+    }
+
+    /// Where it is being discussed: an at-uri, as the author gave it.
+    #[must_use]
+    pub fn discussion(&self) -> Option<&str> {
+        self.discussion.as_deref()
     }
 
     /// When the conversation started.
@@ -198,6 +205,7 @@ impl fmt::Debug for Reviewed {
         f.debug_struct("Reviewed")
             .field("title", &self.title)
             .field("description", &self.description)
+            .field("discussion", &self.discussion)
             .field("created_at", &self.created_at)
             .field("turns", &self.turns)
             .finish_non_exhaustive()
@@ -235,7 +243,7 @@ impl fmt::Debug for ReviewedContent {
 /// # Errors
 /// A blocking finding is undecided, or covering does not settle: nothing may be published.
 pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &FingerprintKey) -> Result<Reviewed, Error> {
-    let survey = Survey::new(draft, engine, decisions, key)?;
+    let survey = Survey::new(draft, engine, decisions, key, None)?;
     if let Some(error) = undecided(&survey) {
         return Err(error);
     }
@@ -248,6 +256,12 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
             if tilde && is_home(&found.finding.rule) {
                 marked.homes.insert(span);
             }
+        }
+    }
+
+    for &(text, start, end, _) in &survey.passages.placed {
+        if let Some(marked) = marked.get_mut(text) {
+            marked.own.push((start, end));
         }
     }
 
@@ -275,7 +289,7 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
             break;
         }
         values.append(&mut revealed.values);
-        covers = Covers::new(key, &values, decisions.words())?;
+        covers = Covers::new(key, &values, &survey.words)?;
     }
     if !settled {
         return Err(Error::Unsettled);
@@ -283,7 +297,9 @@ pub fn seal(draft: &Draft, engine: &Engine, decisions: &Decisions, key: &Fingerp
     write_tildes(&mut marked, &covers, || Revealed::new(engine, &allowed, key), &mut outputs);
     cover_cut_phrases(&marked, &covers, &mut outputs);
     let gate = Gate::new(engine.clone(), covers, allowed.clone(), key.duplicate());
-    Ok(assemble(draft, &survey.texts, outputs, gate))
+    let mut reviewed = assemble(draft, &survey.texts, outputs, gate);
+    reviewed.discussion = decisions.discussion().map(str::to_owned);
+    Ok(reviewed)
 }
 
 /// A text, and what is decided to be covered in it.
@@ -421,5 +437,5 @@ fn assemble(draft: &Draft, texts: &[Text<'_>], outputs: Vec<String>, gate: Gate)
             (Field::Text | Field::StepTool(_) | Field::StepSummary(_) | Field::Reasoning(_), None) => {}
         }
     }
-    Reviewed { title, description, created_at: draft.created_at, turns, gate }
+    Reviewed { title, description, discussion: None, created_at: draft.created_at, turns, gate }
 }

@@ -89,7 +89,7 @@ pub fn encode(
             .description()
             .filter(|d| !d.is_empty())
             .map(|d| lost.shorten("end of the description", d, DESCRIPTION)),
-        discussion: None,
+        discussion: reviewed.discussion().map(AtUri::parse).transpose()?,
         created_at: Datetime::from_timestamp(reviewed.created_at()),
         extra: Map::new(),
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, Choice, Decisions, HomeStyle};
+use super::{Bound, Choice, Decisions, HomeStyle, OwnSummary, Passage};
 use crate::{Decision, Fingerprint, Shared, fingerprint::Tag, words::Word};
 
 /// Version of the stored form. In version 1 an allow was not bound to anything: such a finding is undecided again.
@@ -30,6 +30,12 @@ pub(super) struct Stored {
     no_pointers: bool,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     dropped: BTreeSet<(Option<String>, Fingerprint)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passages: Vec<Passage>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    summaries: Vec<OwnSummary>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    discussion: Option<String>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -81,6 +87,9 @@ impl From<Decisions> for Stored {
             home: from.home,
             no_pointers: from.no_pointers,
             dropped: from.dropped,
+            passages: from.passages,
+            summaries: from.summaries,
+            discussion: from.discussion,
         }
     }
 }
@@ -100,6 +109,9 @@ impl TryFrom<Stored> for Decisions {
             home: from.home,
             no_pointers: from.no_pointers,
             dropped: from.dropped,
+            passages: from.passages,
+            summaries: from.summaries,
+            discussion: from.discussion,
             ..Self::default()
         };
         for finding in from.findings {

@@ -6,9 +6,9 @@ use regex::RegexBuilder;
 
 use super::Decisions;
 use crate::{
-    Decision, Draft, Engine, Error, Field, Fingerprint, FingerprintKey,
+    Decision, Draft, Engine, Error, Field, Fingerprint, FingerprintKey, Seen,
     cover::{Covers, Whose},
-    scan::{Survey, covered_spans, texts},
+    scan::{Survey, Text, covered_spans, texts},
     text::{self, BLOCK},
 };
 
@@ -26,7 +26,7 @@ impl Decisions {
         let refused = |reason: String| Error::Pattern(reason);
         let regex = RegexBuilder::new(pattern).build().map_err(|e| refused(e.to_string()))?;
         let mut words = BTreeSet::new();
-        for text in texts(draft, self) {
+        for text in texts(draft, self, key) {
             let found = regex.find_iter(text.text).flat_map(|m| m.as_str().split(BLOCK)).map(str::trim);
             words.extend(found.filter(|w| !w.is_empty()));
             if words.len() > MAX_MATCHES {
@@ -49,7 +49,7 @@ impl Decisions {
             return counts;
         }
         let Ok(covers) = Covers::new(key, &[], self.words()) else { return counts };
-        for text in texts(draft, self) {
+        for text in texts(draft, self, key) {
             let bytes = text.text.as_bytes();
             let mut spans = Vec::new();
             covers.each_place(bytes, |place| {
@@ -73,19 +73,44 @@ impl Decisions {
         counts
     }
 
-    /// Makes the author's own title and description fit to be kept: what is covered in them gets its bars at once. One that
+    /// Makes the author's own title, description and summaries fit to be kept: what is covered in them gets its bars at once. One that
     /// the conversation has itself is none of the author's.
     ///
     /// # Errors
     /// [`Error::InOwnText`]: something was found in it that is not covered and nowhere allowed. Then these decisions must
     /// not be kept.
     pub fn cover_own_texts(&mut self, draft: &Draft, engine: &Engine, key: &FingerprintKey) -> Result<(), Error> {
-        if self.title.is_none() && self.description.is_none() {
+        self.cover_own_texts_with(draft, engine, key, None)
+    }
+
+    /// The same, with what was found before.
+    ///
+    /// # Errors
+    /// Those of [`Decisions::cover_own_texts`].
+    pub fn cover_own_texts_again(
+        &mut self,
+        draft: &Draft,
+        engine: &Engine,
+        key: &FingerprintKey,
+        seen: &mut Seen,
+    ) -> Result<(), Error> {
+        self.cover_own_texts_with(draft, engine, key, Some(seen))
+    }
+
+    fn cover_own_texts_with(
+        &mut self,
+        draft: &Draft,
+        engine: &Engine,
+        key: &FingerprintKey,
+        seen: Option<&mut Seen>,
+    ) -> Result<(), Error> {
+        if self.title.is_none() && self.description.is_none() && self.summaries.is_empty() {
             return Ok(());
         }
-        let survey = Survey::new(draft, engine, self, key)?;
-        let kept = |field: Field| -> Result<Option<String>, Error> {
-            let Some((index, text)) = survey.texts.iter().enumerate().find(|(_, t)| t.field == field) else {
+        let survey = Survey::new(draft, engine, self, key, seen)?;
+        let kept = |place: Option<usize>, field: Field| -> Result<Option<String>, Error> {
+            let is_it = |t: &Text<'_>| t.turn == place && t.field == field;
+            let Some((index, text)) = survey.texts.iter().enumerate().find(|(_, t)| is_it(t)) else {
                 return Ok(None);
             };
             let mut spans = Vec::new();
@@ -105,10 +130,19 @@ impl Decisions {
             let spans = covered_spans(&survey.covers, text.text, spans);
             Ok(Some(text::bar(text.text, &spans)))
         };
-        let title = if self.title.is_some() { kept(Field::Title)? } else { None };
-        let description = if self.description.is_some() { kept(Field::Description)? } else { None };
+        let title = if self.title.is_some() { kept(None, Field::Title)? } else { None };
+        let description = if self.description.is_some() { kept(None, Field::Description)? } else { None };
+        let mut summaries = Vec::new();
+        for ((turn, step), own) in self.own_summaries(key, draft) {
+            if let Some(text) = kept(Some(turn), Field::StepSummary(step))? {
+                summaries.push((own.clone(), text));
+            }
+        }
         drop(survey);
         (self.title, self.description) = (title, description);
+        for (own, text) in summaries {
+            self.set_own_summary_text(&own, text);
+        }
         Ok(())
     }
 }
