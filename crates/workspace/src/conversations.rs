@@ -7,7 +7,7 @@ use onrecord_redact::Decisions;
 use onrecord_transcript::{Conversation, Source};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
 
-use crate::{Error, Workspace};
+use crate::{Error, Workspace, history};
 
 /// A conversation's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,6 +58,20 @@ impl Workspace {
     /// # Errors
     /// [`Error::DecidedMeanwhile`] if other decisions are kept by now: they would be lost. The store cannot be written.
     pub fn set_decisions(&mut self, id: ConversationId, read: &Decisions, decisions: &Decisions) -> Result<(), Error> {
+        self.decide(id, read, decisions, "decide from the shell")
+    }
+
+    /// The same, with a few words on what was decided, for whoever may want to undo it. They must hold nothing of what was said.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::set_decisions`].
+    pub fn decide(
+        &mut self,
+        id: ConversationId,
+        read: &Decisions,
+        decisions: &Decisions,
+        what: &str,
+    ) -> Result<(), Error> {
         let json = serde_json::to_string(decisions)?;
         // Immediate: nobody decides between the look and the write.
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -66,6 +80,7 @@ impl Workspace {
         }
         tx.execute("UPDATE conversation SET decisions = ?2 WHERE id = ?1", (id.0, json))?;
         if *read != *decisions {
+            history::note(&tx, id, (read, decisions), what)?;
             // What was looked up may be a name that is covered now.
             crate::pins::forget_lookups(&tx)?;
         }
@@ -123,7 +138,7 @@ fn seen(row: &Row<'_>) -> rusqlite::Result<SeenConversation> {
     })
 }
 
-fn decisions_in(db: &Connection, id: ConversationId) -> Result<Decisions, Error> {
+pub(crate) fn decisions_in(db: &Connection, id: ConversationId) -> Result<Decisions, Error> {
     let json: Option<String> =
         db.query_row("SELECT decisions FROM conversation WHERE id = ?1", [id.0], |row| row.get(0))?;
     match json {

@@ -316,6 +316,17 @@ impl Workspace {
         Ok(records)
     }
 
+    /// A record of a publication as it was written.
+    ///
+    /// # Errors
+    /// The store cannot be read, or holds what is no record.
+    pub fn record(&self, publication: &Publication, collection: &str, rkey: &Rkey) -> Result<Option<Value>, Error> {
+        let sql = "SELECT json FROM record WHERE publication = ?1 AND collection = ?2 AND rkey = ?3";
+        let found = self.db.query_row(sql, (publication.id, collection, rkey.as_str()), |row| row.get(0)).optional()?;
+        let json: Option<String> = found.flatten();
+        Ok(json.as_deref().map(serde_json::from_str).transpose()?)
+    }
+
     /// The at-uris of a publication's records, those too that only have their keys.
     pub(crate) fn places(&self, publication: &Publication) -> Result<HashSet<String>, Error> {
         let uri = |(collection, rkey): Place| format!("at://{}/{collection}/{rkey}", publication.repo);

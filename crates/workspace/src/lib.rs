@@ -5,6 +5,7 @@ mod access;
 pub mod accounts;
 mod conversations;
 mod error;
+mod history;
 pub mod ledger;
 mod links;
 pub mod own;
@@ -29,9 +30,10 @@ pub use access::Access;
 pub use accounts::Account;
 pub use conversations::{ConversationId, SeenConversation};
 pub use error::Error;
+pub use history::History;
 pub use ledger::{Place, Publication};
 pub use person::{PersonSources, person};
-pub use secrets::SecretPlace;
+pub use secrets::{SecretPlace, random_name};
 
 /// The repository of the local shelf: conversations kept on this machine as the records they would be.
 pub const SHELF: &str = "did:web:localhost";

@@ -131,6 +131,17 @@ ALTER TABLE pin_2 RENAME TO pin;
 -- What was granted to a session got through the browser; none with an app password. Its tokens and its key are elsewhere.
 ALTER TABLE account ADD COLUMN scope TEXT;
 ",
+    r"
+-- What was decided one after the other, to go back to. `step` of a conversation is the one it is at; those after it were undone.
+CREATE TABLE decided (
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    step INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    decisions TEXT NOT NULL,
+    PRIMARY KEY (conversation, step)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE conversation ADD COLUMN step INTEGER NOT NULL DEFAULT 0;
+",
 ];
 
 /// Brings the file to the current version, each step in a transaction of its own.

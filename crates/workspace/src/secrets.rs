@@ -72,6 +72,14 @@ pub(crate) fn forget(folder: &Path, name: &(impl AsRef<str> + ?Sized)) -> Result
     Ok(())
 }
 
+/// A random name that nobody can guess: 32 hexadecimal digits.
+///
+/// # Errors
+/// The system has no randomness to give.
+pub fn random_name() -> Result<String, Error> {
+    Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// `N` random bytes from the system.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
