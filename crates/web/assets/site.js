@@ -102,7 +102,7 @@
           quote.append(made("p", now.text));
           place.append(line, quote);
         } else place.append(line);
-        look.replaceWith(made("a", "See it where it stands", { href: now.link, rel: "nofollow ugc noopener" }));
+        look.replaceWith(made("a", "See it where it stands", { href: now.link, rel: "nofollow ugc noopener noreferrer" }));
       } catch {
         location.href = look.href;
       }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What every link out of foreign text carries.
-const REL: &str = "nofollow ugc noopener";
+const REL: &str = "nofollow ugc noopener noreferrer";
 
 /// What a bar says when it is read aloud or copied.
 const COVERED: &str = "<span class=\"bar\" title=\"covered by the author\">[covered by the author]</span>";
@@ -190,7 +190,7 @@ impl fmt::Display for Plain<'_> {
 impl HtmlSafe for Plain<'_> {}
 
 /// A paragraph in pieces of which none but the last is longer than what is shown of a long turn, unless its lines are.
-fn pieces(paragraph: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn pieces(paragraph: &str) -> impl Iterator<Item = &str> {
     let mut rest = paragraph;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -209,7 +209,7 @@ fn pieces(paragraph: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The stretches of `text` between blank lines.
-fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut end = None;

@@ -50,7 +50,10 @@ fn web_addresses_become_links_without_the_sentence_around_them() {
         ("at://did:plc:abc/x.y/z!", "at://did:plc:abc/x.y/z"),
     ] {
         let html = plain(text);
-        assert!(html.contains(&format!("<a href=\"{address}\" rel=\"nofollow ugc noopener\">{address}</a>")), "{html}");
+        assert!(
+            html.contains(&format!("<a href=\"{address}\" rel=\"nofollow ugc noopener noreferrer\">{address}</a>")),
+            "{html}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Prose, open_fence};
 use crate::testing::assert_safe;
 
 fn html(text: &str) -> String {
-    let html = Prose { text, fence: None }.to_string();
+    let html = Prose { text, fence: None, marks: None }.to_string();
     assert_safe(&html);
     html
 }
@@ -64,7 +64,7 @@ fn headings_skip_no_level() {
 fn a_good_link_is_a_link_that_vouches_for_nothing() {
     assert_eq!(
         html("[x](https://a.example/?a=1&b=\"2\")"),
-        "<p dir=\"auto\"><a href=\"https://a.example/?a=1&amp;b=&quot;2&quot;\" rel=\"nofollow ugc noopener\">x</a></p>\n"
+        "<p dir=\"auto\"><a href=\"https://a.example/?a=1&amp;b=&quot;2&quot;\" rel=\"nofollow ugc noopener noreferrer\">x</a></p>\n"
     );
     assert!(html("<dana@a.example>").contains("href=\"mailto:dana@a.example\""));
     assert!(html("see https://a.example/x_y_z now").contains("href=\"https://a.example/x_y_z\""));
@@ -88,7 +88,7 @@ fn a_link_elsewhere_shows_its_address_as_text() {
 fn images_are_linked_and_never_loaded() {
     assert_eq!(
         html("![a cat](https://a.example/c.png)"),
-        "<p dir=\"auto\"><a href=\"https://a.example/c.png\" rel=\"nofollow ugc noopener\" class=\"image\">Image: a cat</a></p>\n"
+        "<p dir=\"auto\"><a href=\"https://a.example/c.png\" rel=\"nofollow ugc noopener noreferrer\" class=\"image\">Image: a cat</a></p>\n"
     );
     assert_eq!(html("![](c.png)"), "<p dir=\"auto\">Image: (c.png)</p>\n");
     let long = html(&format!("![x](data:image/png;base64,{})", "A".repeat(5000)));
@@ -176,7 +176,7 @@ fn a_cut_inside_a_code_block_is_mended() {
     assert_eq!(open_fence("~~~\n```\n", None), Some("~~~"));
     assert_eq!(open_fence("````\n```\n", None), Some("````"));
     assert_eq!(open_fence("```a`b```", None), None);
-    let out = Prose { text: "<b> & more\n```\nprose", fence: Some("```rust") }.to_string();
+    let out = Prose { text: "<b> & more\n```\nprose", fence: Some("```rust"), marks: None }.to_string();
     assert_eq!(
         out,
         "<pre tabindex=\"0\" dir=\"ltr\"><code>&lt;b&gt; &amp; more\n</code></pre>\n<p dir=\"auto\">prose</p>\n"
