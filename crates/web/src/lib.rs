@@ -20,6 +20,7 @@ mod math;
 mod model_name;
 mod moment;
 mod render;
+pub mod review;
 mod search_words;
 mod serving;
 mod site;
@@ -35,7 +36,7 @@ pub use export::{ExportedFile, export};
 pub use model_name::model_name;
 pub use render::{
     CONTENT_SECURITY_POLICY, Place, SCRIPT, STYLE, TURNS_PER_PAGE, conversation_html, conversation_json,
-    conversation_markdown, conversation_text, list_html, list_json, script_path, style_path,
+    conversation_markdown, conversation_text, list_html, list_json, record_link, script_path, style_path,
 };
 pub use search_words::{FILTERS, MAX_QUESTION, Misread, SearchWords};
 pub use serving::{Limits, limited, serve};

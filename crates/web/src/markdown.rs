@@ -4,9 +4,12 @@
 //! it is, a link leads only to http, https, mailto or at, an image is never loaded but linked, headings stand below
 //! the page's own, and bars are bars in code too.
 
+mod places;
+
 use std::{
     borrow::Cow,
     fmt::{self, Write},
+    ops::Range,
 };
 
 use askama::filters::HtmlSafe;
@@ -20,6 +23,10 @@ use crate::{
     html::{escape, may_link, open_link, with_bars, with_bars_and_links},
     math,
 };
+
+use places::merged;
+pub(crate) use places::{In, Places};
+pub use places::{MarkKind, TextMark};
 
 /// Quotes, lists and emphasis nested deeper than this are written flat: nobody reads them, and browsers choke on them.
 const MAX_DEPTH: usize = 24;
@@ -36,6 +43,8 @@ pub(crate) struct Prose<'a> {
     pub(crate) text: &'a str,
     /// The code fence that the record before this one left open, where a long turn was cut inside a code block.
     pub(crate) fence: Option<&'a str>,
+    /// What is marked in the text, for a page that also says where everything stands in it.
+    pub(crate) marks: Option<&'a [TextMark]>,
 }
 
 impl fmt::Display for Prose<'_> {
@@ -56,11 +65,25 @@ impl fmt::Display for Prose<'_> {
             heading_level: 2,
             formulas: 0,
             fold: Fold::of(&text),
+            places: self.marks.map(|marks| Places::new(&text, marks)),
+            at: 0..0,
         };
-        for event in TextMergeStream::new(Parser::new_ext(&text, options)) {
-            writer.event(event)?;
+        let parser = Parser::new_ext(&text, options);
+        if self.marks.is_none() {
+            for event in TextMergeStream::new(parser) {
+                writer.event(event)?;
+            }
+        } else {
+            for (event, at) in merged(&text, parser.into_offset_iter()) {
+                writer.at = at;
+                writer.event(event)?;
+            }
         }
-        writer.fold.close(&mut writer.w)
+        writer.fold.close(&mut writer.w)?;
+        match &mut writer.places {
+            Some(places) => places.rest(&mut writer.w),
+            None => Ok(()),
+        }
     }
 }
 
@@ -89,13 +112,16 @@ struct Writer<'a, W> {
     column: usize,
     /// Whether anything was written since the last link was opened.
     words: bool,
-    /// The block of code that is open: what it is said to be, and its text so far.
-    code: Option<(CowStr<'a>, String)>,
+    /// The block of code that is open: what it is said to be, its text so far, and where the pieces of it stand.
+    code: Option<(CowStr<'a>, String, Vec<Range<usize>>)>,
     /// Of the last heading, from 1; the speaker's name is on level 2.
     heading_level: u8,
     /// How many were laid out.
     formulas: usize,
     fold: Fold,
+    places: Option<Places<'a>>,
+    /// Where the event stands, where that is told.
+    at: Range<usize>,
 }
 
 impl<'a, W: Write> Writer<'a, W> {
@@ -116,19 +142,25 @@ impl<'a, W: Write> Writer<'a, W> {
             },
             Event::Text(text) => {
                 self.words = true;
-                if let Some((_, code)) = &mut self.code {
+                if let Some((_, code, places)) = &mut self.code {
                     code.push_str(&text);
-                    Ok(())
-                } else if self.anchors > 0 {
-                    with_bars(&mut self.w, &text)
-                } else {
-                    with_bars_and_links(&mut self.w, &text)
+                    places.push(self.at.clone());
+                    return Ok(());
+                }
+                let links = self.anchors == 0;
+                match &mut self.places {
+                    Some(places) => places.text(&mut self.w, &text, self.at.clone(), links),
+                    None if links => with_bars_and_links(&mut self.w, &text),
+                    None => with_bars(&mut self.w, &text),
                 }
             }
             Event::Code(text) => {
                 self.words = true;
                 self.w.write_str("<code dir=\"ltr\">")?;
-                with_bars(&mut self.w, &text)?;
+                match &mut self.places {
+                    Some(places) => places.within(&mut self.w, &text, self.at.clone(), self.anchors > 0)?,
+                    None => with_bars(&mut self.w, &text)?,
+                }
                 self.w.write_str("</code>")
             }
             Event::InlineMath(text) => self.formula(&text, false),
@@ -136,7 +168,10 @@ impl<'a, W: Write> Writer<'a, W> {
             // With footnotes off the last does not come; if it ever does, it is text.
             Event::Html(text) | Event::InlineHtml(text) | Event::FootnoteReference(text) => {
                 self.words = true;
-                with_bars(&mut self.w, &text)
+                match &mut self.places {
+                    Some(places) => places.within(&mut self.w, &text, self.at.clone(), self.anchors > 0),
+                    None => with_bars(&mut self.w, &text),
+                }
             }
             Event::SoftBreak => self.w.write_char('\n'),
             Event::HardBreak => self.w.write_str("<br>\n"),
@@ -155,7 +190,7 @@ impl<'a, W: Write> Writer<'a, W> {
             Tag::Heading { level, .. } => self.heading(level),
             Tag::CodeBlock(kind) => {
                 let info = if let CodeBlockKind::Fenced(info) = kind { info } else { CowStr::Borrowed("") };
-                self.code = Some((info, String::new()));
+                self.code = Some((info, String::new(), Vec::new()));
                 self.fixed("", "")
             }
             Tag::HtmlBlock => self.block("p class=\"raw\"", "</p>\n"),
@@ -292,31 +327,43 @@ impl<'a, W: Write> Writer<'a, W> {
         self.words = true;
         self.formulas += 1;
         // A link holds text alone, and one cannot count on a formula to be short.
-        if self.formulas > FORMULAS || self.anchors > 0 {
-            return with_bars(&mut self.w, source);
+        let is_text = self.formulas > FORMULAS || self.anchors > 0;
+        match &mut self.places {
+            Some(places) if is_text || places.has_mark(&self.at) => {
+                places.within(&mut self.w, source, self.at.clone(), self.anchors > 0)
+            }
+            Some(places) => places.whole(&mut self.w, &self.at, |w| math::write(w, source, is_block)),
+            None if is_text => with_bars(&mut self.w, source),
+            None => math::write(&mut self.w, source, is_block),
         }
-        math::write(&mut self.w, source, is_block)
     }
 
     /// A block of code; a long one is folded to a line that says how long it is.
-    fn code_block(&mut self, info: &str, text: &str) -> fmt::Result {
+    fn code_block(&mut self, info: &str, text: &str, stands: &[Range<usize>]) -> fmt::Result {
         let lines = text.lines().count();
         let is_long = lines > LINES_OPEN;
         if is_long {
             let name = language_name(info).unwrap_or("Text");
             write!(self.w, "<details class=\"rest\"><summary>{name}, {lines} lines</summary>")?;
         }
-        self.w.write_str("<pre tabindex=\"0\" dir=\"ltr\"><code>")?;
-        highlighted(&mut self.w, info, text)?;
-        self.w.write_str("</code></pre>\n")?;
+        self.w.write_str("<pre tabindex=\"0\" dir=\"ltr\">")?;
+        match &mut self.places {
+            Some(places) => places.code(&mut self.w, info, text, stands)?,
+            None => {
+                self.w.write_str("<code>")?;
+                highlighted(&mut self.w, info, text)?;
+                self.w.write_str("</code>")?;
+            }
+        }
+        self.w.write_str("</pre>\n")?;
         self.w.write_str(if is_long { "</details>\n" } else { "" })
     }
 
     fn end(&mut self, end: End<'a>) -> fmt::Result {
         match end {
             End::Fixed(text) => {
-                if let Some((info, code)) = self.code.take() {
-                    self.code_block(&info, &code)?;
+                if let Some((info, code, stands)) = self.code.take() {
+                    self.code_block(&info, &code, &stands)?;
                 }
                 self.w.write_str(text)
             }

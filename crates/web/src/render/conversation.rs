@@ -117,16 +117,16 @@ pub fn conversation_html(
 // What the templates ask of the views.
 
 impl<'a> ConversationView<'a> {
-    pub(super) fn title_line(&self) -> Line<&str> {
+    pub(crate) fn title_line(&self) -> Line<&str> {
         Line(&self.title)
     }
 
-    pub(super) fn description_text(&self) -> Option<Plain<'a>> {
+    pub(crate) fn description_text(&self) -> Option<Plain<'a>> {
         self.description.map(Plain)
     }
 
     /// Whose it is: the handle, else the repository, else, where there is none yet, a word.
-    pub(super) fn author_line(&self) -> Cow<'a, str> {
+    pub(crate) fn author_line(&self) -> Cow<'a, str> {
         match (self.author.handle, self.standing) {
             (None, Standing::Repository) => Cow::Borrowed(self.author.did),
             _ => self.author.name(),
@@ -174,7 +174,7 @@ pub(crate) fn turns_and_withheld(turns: usize, withheld: usize) -> String {
     text
 }
 
-pub(super) fn and(names: &[&str]) -> String {
+pub(crate) fn and(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -183,7 +183,8 @@ pub(super) fn and(names: &[&str]) -> String {
 }
 
 /// Where a person can look at a record: posts have a page everybody knows, others their at-uri.
-pub(crate) fn record_link(uri: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn record_link(uri: &str) -> Cow<'_, str> {
     let post = uri.strip_prefix("at://").and_then(|rest| rest.split_once("/app.bsky.feed.post/"));
     match post {
         Some((author, rkey)) if !author.contains('/') && !rkey.contains('/') => {
@@ -194,7 +195,7 @@ pub(crate) fn record_link(uri: &str) -> Cow<'_, str> {
 }
 
 impl<'a> TurnView<'a> {
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.role {
             "user" => "person",
             "assistant" => "agent",
@@ -202,16 +203,16 @@ impl<'a> TurnView<'a> {
         }
     }
 
-    pub(super) fn same_turn(&self) -> bool {
+    pub(crate) fn same_turn(&self) -> bool {
         self.continues == Continues::Turn
     }
 
-    pub(super) fn same_speaker(&self) -> bool {
+    pub(crate) fn same_speaker(&self) -> bool {
         self.continues == Continues::Speaker && !self.new_day
     }
 
     /// The day where it is a new one, and the time of day.
-    pub(super) fn time(&self) -> String {
+    pub(crate) fn time(&self) -> String {
         if self.new_day {
             format!("{}, {}", self.moment.day(), self.moment.clock())
         } else {
@@ -219,24 +220,24 @@ impl<'a> TurnView<'a> {
         }
     }
 
-    pub(super) fn clock(&self) -> String {
+    pub(crate) fn clock(&self) -> String {
         self.moment.clock().to_string()
     }
 
-    pub(super) fn body(&self) -> Body<'a> {
+    pub(crate) fn body(&self) -> Body<'a> {
         if self.role == "assistant" {
-            Body::Prose(Prose { text: self.text, fence: self.fence })
+            Body::Prose(Prose { text: self.text, fence: self.fence, marks: None })
         } else {
             Body::Plain(Plain(self.text))
         }
     }
 
     /// The steps in sight: the first ones, and what failed later.
-    pub(super) fn steps_shown(&self) -> Vec<&StepView<'a>> {
+    pub(crate) fn steps_shown(&self) -> Vec<&StepView<'a>> {
         self.steps_where(true)
     }
 
-    pub(super) fn steps_folded(&self) -> Vec<&StepView<'a>> {
+    pub(crate) fn steps_folded(&self) -> Vec<&StepView<'a>> {
         self.steps_where(false)
     }
 
@@ -250,13 +251,13 @@ impl<'a> TurnView<'a> {
         self.steps.iter().enumerate().filter(is_shown).map(|(_, step)| step).collect()
     }
 
-    pub(super) fn failed_in_fold(&self) -> usize {
+    pub(crate) fn failed_in_fold(&self) -> usize {
         self.steps_folded().iter().filter(|step| step.failed).count()
     }
 }
 
 /// What was said, as the role says it: an agent in Markdown, everybody else in plain text.
-pub(super) enum Body<'a> {
+pub(crate) enum Body<'a> {
     Prose(Prose<'a>),
     Plain(Plain<'a>),
 }
@@ -273,22 +274,22 @@ impl fmt::Display for Body<'_> {
 impl HtmlSafe for Body<'_> {}
 
 impl<'a> StepView<'a> {
-    pub(super) fn tool_line(&self) -> Line<&'a str> {
+    pub(crate) fn tool_line(&self) -> Line<&'a str> {
         Line(self.tool)
     }
 
-    pub(super) fn summary_line(&self) -> Option<Line<&'a str>> {
+    pub(crate) fn summary_line(&self) -> Option<Line<&'a str>> {
         self.summary.map(Line)
     }
 }
 
 impl<'a> RefView<'a> {
-    pub(super) fn link(&self) -> Cow<'a, str> {
+    pub(crate) fn link(&self) -> Cow<'a, str> {
         record_link(self.uri)
     }
 
     /// What kind of record it is, as far as its address tells.
-    pub(super) fn what(&self) -> Cow<'a, str> {
+    pub(crate) fn what(&self) -> Cow<'a, str> {
         match self.uri.strip_prefix("at://").and_then(|rest| rest.split('/').nth(1)) {
             Some("app.bsky.feed.post") => Cow::Borrowed("A post"),
             Some(collection) => Cow::Owned(format!("A record of {collection}")),

@@ -23,7 +23,8 @@ mod turn;
 pub(crate) use author::AuthorView;
 pub(crate) use collective::{CollectiveView, MemberView};
 pub use conversation::conversation_html;
-pub(crate) use conversation::{WHOLE_TURNS, record_link, turns_and_withheld};
+pub use conversation::record_link;
+pub(crate) use conversation::{WHOLE_TURNS, turns_and_withheld};
 pub use document::{conversation_markdown, conversation_text};
 pub(crate) use home::HomeView;
 pub(crate) use link::{asking, counted};
@@ -64,7 +65,7 @@ pub fn script_path() -> String {
 }
 
 /// FNV-1a: a name has to change with the content, nothing more.
-fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
