@@ -49,6 +49,8 @@ pub enum Command {
     Scan(Scan),
     /// Decide what is covered, allowed and held back
     Decide(Box<Decide>),
+    /// Look through a conversation and decide what is published, in the browser
+    Review(Review),
     /// Write the exact pages and records that would go out, as files
     Preview(Preview),
     /// Write a conversation in another format
@@ -194,6 +196,27 @@ impl Scan {
     pub fn session(&self) -> Option<SessionArg> {
         self.session.clone().map(|session| SessionArg { session, harness: self.harness })
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Review {
+    /// A file, or a session id or the start of one; without one, the list of all conversations on this machine
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
+    /// The agent that wrote it, where its content does not tell
+    #[arg(long, value_parser = harness, value_name = "HARNESS")]
+    pub harness: Option<Harness>,
+    #[command(flatten)]
+    pub rules: RulesArgs,
+    /// Only print the address, and open no browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// The address to listen on: one of this machine alone; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// The reading site that links lead to
+    #[arg(long, value_name = "URL", default_value = concat!("http://", "127.0.0.1:8787"))]
+    pub site: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

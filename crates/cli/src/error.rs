@@ -160,7 +160,7 @@ impl Error {
     }
 
     /// What to do next, where there is something.
-    fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<String> {
         use onrecord_atproto::Error as Net;
         use onrecord_redact::Error as Redact;
         use onrecord_workspace::Error as Ws;

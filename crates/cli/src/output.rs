@@ -65,9 +65,12 @@ impl Out {
 
     /// A remark for the person, on standard error.
     pub fn note(&self, text: impl fmt::Display) {
-        if !self.quiet {
-            line_on_stderr(format_args!("{}", printable(&text.to_string())));
-        }
+        self.notes().note(text);
+    }
+
+    /// Where remarks go, for whoever has no data to print.
+    pub fn notes(&self) -> Notes {
+        Notes { quiet: self.quiet }
     }
 
     pub fn finish(&mut self) -> Result<()> {
@@ -94,6 +97,23 @@ impl Out {
 
     pub fn paint_error(&self, text: &str) -> String {
         if self.colour_stderr { format!("\u{1b}[31m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Remarks for the person, on standard error. Unlike [`Out`] it can be used from anywhere.
+#[derive(Debug, Clone, Copy)]
+pub struct Notes {
+    quiet: bool,
+}
+
+impl Notes {
+    /// Says nothing.
+    pub const NONE: Self = Self { quiet: true };
+
+    pub fn note(self, text: impl fmt::Display) {
+        if !self.quiet {
+            line_on_stderr(format_args!("{}", printable(&text.to_string())));
+        }
     }
 }
 

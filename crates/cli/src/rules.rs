@@ -12,7 +12,7 @@ use crate::{
     cli::RulesArgs,
     config,
     error::{Error, Result},
-    output::Out,
+    output::Notes,
 };
 
 /// Longest file of rules or words that is read, in bytes; the parsers refuse what is nearly as long.
@@ -20,16 +20,16 @@ const MAX_BYTES: u64 = 4_000_000;
 
 /// Reads all rules. Those of the person's own stand in the configuration folder, `rules.toml` and `words`; nothing is read
 /// from where a conversation comes from.
-pub fn builder(args: &RulesArgs, out: &Out) -> Result<EngineBuilder> {
+pub fn builder(args: &RulesArgs, notes: Notes) -> Result<EngineBuilder> {
     let mut builder = Engine::builder();
     let folder = config::config_folder()?;
     let own = folder.join("rules.toml");
     if let Some(text) = own_file(&own)? {
-        builder = builder.rules(rules_file(&own, &text, out)?);
+        builder = builder.rules(rules_file(&own, &text, notes)?);
     }
     for path in &args.rules {
         let text = read(path).map_err(|source| Error::File { path: path.clone(), source })?;
-        builder = builder.rules(rules_file(path, &text, out)?);
+        builder = builder.rules(rules_file(path, &text, notes)?);
     }
     let words = folder.join("words");
     if let Some(text) = own_file(&words)? {
@@ -41,12 +41,12 @@ pub fn builder(args: &RulesArgs, out: &Out) -> Result<EngineBuilder> {
     Ok(builder)
 }
 
-fn rules_file(path: &Path, text: &str, out: &Out) -> Result<RulesFile> {
+fn rules_file(path: &Path, text: &str, notes: Notes) -> Result<RulesFile> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let file = RulesFile::parse_with(text, &mut |other| read(&folder.join(other)).map_err(|e| e.to_string()))
         .map_err(|source| Error::Rules { path: path.to_owned(), source })?;
     for notice in file.notices() {
-        out.note(format_args!("{}: {notice}", path.display()));
+        notes.note(format_args!("{}: {notice}", path.display()));
     }
     Ok(file)
 }

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use onrecord_lexicon::{AtUri, Catalog, Did, Nsid, Rkey};
 use onrecord_record::{Family, Loss, Original, Published, Reasoning, aligned, project_with, tiles::TilesLink};
 use onrecord_redact::{
-    Decision, Decisions, Draft, Engine, EngineBuilder, Field, Fingerprint, FingerprintKey, Reviewed, Scan, scan, seal,
+    self as redact, Decision, Decisions, Draft, Engine, EngineBuilder, Field, Fingerprint, FingerprintKey, Look,
+    Reviewed, Scan, Seen, scan, seal,
 };
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
@@ -26,7 +27,7 @@ use crate::{
     cli::{RulesArgs, SessionArg},
     config,
     error::{Error, Result},
-    output::Out,
+    output::{Notes, Out},
     rules,
 };
 
@@ -68,7 +69,7 @@ impl Opened {
                 (original.conversation(), Some(original))
             }
         };
-        Self::with(read, workspace, rules, out)
+        Self::with(read, workspace, rules, out.notes())
     }
 
     /// Opens a transcript.
@@ -76,7 +77,7 @@ impl Opened {
         let workspace = config::open_workspace()?;
         match find(arg, &workspace)? {
             Found::Transcript(input) => match read_any(input, grain, None)? {
-                (conversation, None) => Self::with((conversation, None), workspace, rules, out),
+                (conversation, None) => Self::with((conversation, None), workspace, rules, out.notes()),
                 (_, Some(_)) => Err(Error::IsARecord { name: arg.session.clone() }),
             },
             Found::Gone { path, uris, .. } => Err(Error::TranscriptGone { name: arg.session.clone(), path, uris }),
@@ -84,14 +85,23 @@ impl Opened {
         }
     }
 
+    /// Opens a transcript that was found, to be decided about again and again.
+    pub fn at(input: Input, rules: &RulesArgs) -> Result<Self> {
+        let name = input.name.clone();
+        match read_any(input, Grain::Turn, None)? {
+            (conversation, None) => Self::with((conversation, None), config::open_workspace()?, rules, Notes::NONE),
+            (_, Some(_)) => Err(Error::IsARecord { name }),
+        }
+    }
+
     fn with(
         (conversation, original): (Conversation, Option<Original>),
         workspace: Workspace,
         rules: &RulesArgs,
-        out: &Out,
+        notes: Notes,
     ) -> Result<Self> {
         let reasoning = if rules.with_reasoning { Reasoning::Kept } else { Reasoning::Left };
-        let rules = rules::builder(rules, out)?;
+        let rules = rules::builder(rules, notes)?;
         let id = workspace.remember(&conversation)?;
         let read_decisions = workspace.decisions(id)?;
         let mut decisions = read_decisions.clone();
@@ -152,7 +162,78 @@ impl Opened {
 
     /// What would be published, before anything is covered: with the author's own title and description.
     pub fn draft(&self) -> Draft {
-        publish::with_decisions(self.draft.clone(), &self.decisions)
+        let mut draft = publish::with_decisions(self.draft.clone(), &self.decisions);
+        self.decisions.write_summaries(&self.key, &mut draft);
+        draft
+    }
+
+    /// Looks at it as it will be: what is found and covered in title and description, and in the turns that are asked for by
+    /// their numbers.
+    pub fn look(&self, seen: &mut Seen, turns: impl Fn(usize) -> bool) -> Result<Look> {
+        Ok(redact::look(&self.draft, &self.rules, &self.decisions, &self.key, seen, turns)?)
+    }
+
+    /// Why a passage is covered.
+    pub fn causes(
+        &self,
+        seen: &mut Seen,
+        place: (Option<usize>, Field),
+        span: (usize, usize),
+    ) -> Result<Vec<redact::Cause>> {
+        let of = (&self.draft, &self.rules, &self.decisions, &self.key);
+        Ok(redact::causes(of, seen, place, span)?)
+    }
+
+    /// Covers a passage of a turn in its place alone.
+    pub fn cover_passage(&mut self, turn: usize, field: Field, span: (usize, usize)) -> Result<()> {
+        self.decisions.cover_passage(&self.key, &self.draft, turn, field, span)?;
+        Ok(())
+    }
+
+    /// Sets what is said of a tool call; says whether there is such a call.
+    pub fn set_summary(&mut self, turn_id: &str, step: usize, text: Option<String>) -> bool {
+        self.decisions.set_summary(&self.key, &self.draft, turn_id, step, text)
+    }
+
+    /// The transcript's own title, where it is not of a turn that is held back.
+    pub fn own_title(&self) -> Option<&str> {
+        self.draft.title.as_deref()
+    }
+
+    /// What was decided by somebody else meanwhile is what holds.
+    pub fn read_decisions_again(&mut self) -> Result<()> {
+        let read = self.workspace.decisions(self.id)?;
+        if read != self.read_decisions {
+            self.read_decisions.clone_from(&read);
+            self.decisions = read;
+            self.settle_title();
+        }
+        Ok(())
+    }
+
+    /// Forgets what was decided and not kept.
+    pub fn forget_unkept(&mut self) {
+        self.decisions.clone_from(&self.read_decisions);
+        self.settle_title();
+    }
+
+    /// Keeps what was decided, with a few words on what that was.
+    pub fn keep(&mut self, what: &str, seen: &mut Seen) -> Result<()> {
+        self.decisions.cover_own_texts_again(&self.draft, &self.rules, &self.key, seen)?;
+        self.workspace.decide(self.id, &self.read_decisions, &self.decisions, what)?;
+        self.read_decisions.clone_from(&self.decisions);
+        Ok(())
+    }
+
+    /// Takes the last decision back, or does it again; says whether there was one.
+    pub fn go_back(&mut self, is_redo: bool) -> Result<bool> {
+        let (id, read) = (self.id, &self.read_decisions);
+        let gone = if is_redo { self.workspace.redo(id, read) } else { self.workspace.undo(id, read) }?;
+        let Some(decisions) = gone else { return Ok(false) };
+        self.read_decisions.clone_from(&decisions);
+        self.decisions = decisions;
+        self.settle_title();
+        Ok(true)
     }
 
     pub fn scan(&self) -> Result<Scan> {
@@ -253,7 +334,7 @@ pub fn review_again(
     out: &Out,
 ) -> Result<Reviewed> {
     let conversation = aligned::conversation(published);
-    let engine = engine(rules::builder(rules, out)?, &conversation, workspace)?;
+    let engine = engine(rules::builder(rules, out.notes())?, &conversation, workspace)?;
     engine.self_test()?;
     let (mut draft, _) = onrecord_record::project(&conversation);
     draft.title.clone_from(&published.session.title);
@@ -280,6 +361,7 @@ pub enum Found {
 }
 
 /// A transcript's bytes and what is known of it besides.
+#[derive(Debug, Clone)]
 pub struct Input {
     pub name: String,
     pub path: Option<PathBuf>,

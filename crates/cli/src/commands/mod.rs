@@ -15,6 +15,7 @@ mod moderate;
 mod preview;
 mod publish;
 mod published;
+mod review;
 mod scan;
 mod serve;
 mod sessions;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Show(args) => show::run(&args, out),
         Command::Scan(args) => scan::run(&args, out),
         Command::Decide(args) => block_on(decide::run(&args, out)),
+        Command::Review(args) => block_on(review::run(&args, out)),
         Command::Preview(args) => block_on(preview::run(&args, out)),
         Command::Convert(args) => block_on(convert::run(&args, out)),
         Command::Publish(args) => block_on(publish::run(&args, out)),

@@ -8,9 +8,13 @@ use std::{
 
 use jiff::Timestamp;
 use onrecord_lexicon::{Did, Rkey, Tid};
-use onrecord_record::{EncodedRecord, Family, Published, aligned, tiles};
+use onrecord_record::{EncodedRecord, Family, Loss, Published, aligned, tiles};
+use onrecord_redact::Reviewed;
 use onrecord_web::{Standing, export};
-use onrecord_workspace::{Error as WorkspaceError, Workspace, publish::encode_unlisted};
+use onrecord_workspace::{
+    Error as WorkspaceError, Workspace,
+    publish::{Pointers, encode_unlisted},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -24,32 +28,19 @@ use crate::{
 
 pub async fn run(args: &Preview, out: &mut Out) -> Result<u8> {
     let opened = Opened::with_grain(&args.session, &args.rules, args.to.grain.into(), out)?;
-    let reviewed = opened.seal()?;
     let repo = repo(&opened.workspace, &args.to)?;
-    let source = &opened.conversation.source.id;
-    let family = Family::from(args.family);
-    let known = opened.workspace.keys_in(opened.id, &repo, family)?;
-    let (published, records, own_file) = match family {
-        Family::ClickAligned => {
-            let pointers = about::look_up(&opened, &reviewed, &repo, false).await?;
-            about::note_left_out(&pointers, out);
-            let encoded = encode_unlisted(&repo, source, &reviewed, &known, &pointers.about(), Timestamp::now())?;
-            (published(&repo, &encoded.records)?, encoded.records.len(), None)
-        }
-        // A private one is shown as it is before it is encrypted.
-        Family::Tiles | Family::TilesPrivate => {
-            let (start, now) = (reviewed.created_at(), Timestamp::now());
-            let uri = tiles::record_uri(&repo, family, source, start, known.session, now, |_| false)?;
-            let record = tiles::encode(&reviewed, uri.clone())?.record;
-            reviewed.gate(record.json.get().as_bytes()).map_err(WorkspaceError::Gate)?;
+    let made = make(&opened, &repo, Family::from(args.family)).await?;
+    about::note_left_out(&made.pointers, out);
+    let Made { published, records, reviewed, .. } = made;
+    let own_file = match records.as_slice() {
+        [record] if record.collection == tiles::SNAPSHOT => {
             let value: Value = serde_json::from_str(record.json.get())?;
             let path = PathBuf::from("records").join(tiles::SNAPSHOT).join(format!("{}.json", record.rkey));
-            let file = (path, format!("{value:#}\n").into_bytes());
-            let reading = tiles::read(&tiles::Snapshot::open(tiles::SNAPSHOT, value, None)?, uri.as_str());
-            let published = tiles::published(&repo, None, Family::Tiles, record.rkey, &record.cid, &reading)?;
-            (published, 1, Some(file))
+            Some((path, format!("{value:#}\n").into_bytes()))
         }
+        _ => None,
     };
+    let records = records.len();
 
     let folder = match &args.out {
         Some(out) => out.clone(),
@@ -85,6 +76,45 @@ pub async fn run(args: &Preview, out: &mut Out) -> Result<u8> {
         ));
     }
     Ok(0)
+}
+
+/// What would go out.
+pub struct Made {
+    /// As a reader finds it.
+    pub published: Published,
+    pub records: Vec<EncodedRecord>,
+    pub lost: Vec<Loss>,
+    pub pointers: Pointers,
+    pub reviewed: Reviewed,
+}
+
+/// Makes the records that would go out to `repo`, and a reader's view of them. A private one is shown as it is before it is
+/// encrypted.
+pub async fn make(opened: &Opened, repo: &Did, family: Family) -> Result<Made> {
+    let reviewed = opened.seal()?;
+    let source = &opened.conversation.source.id;
+    let known = opened.workspace.keys_in(opened.id, repo, family)?;
+    match family {
+        Family::ClickAligned => {
+            let pointers = about::look_up(opened, &reviewed, repo, false).await?;
+            let encoded = encode_unlisted(repo, source, &reviewed, &known, &pointers.about(), Timestamp::now())?;
+            let published = published(repo, &encoded.records)?;
+            Ok(Made { published, records: encoded.records, lost: encoded.lost, pointers, reviewed })
+        }
+        Family::Tiles | Family::TilesPrivate => {
+            let (start, now) = (reviewed.created_at(), Timestamp::now());
+            let uri = tiles::record_uri(repo, family, source, start, known.session, now, |_| false)?;
+            let encoded = tiles::encode(&reviewed, uri.clone())?;
+            let record = encoded.record;
+            reviewed.gate(record.json.get().as_bytes()).map_err(WorkspaceError::Gate)?;
+            let value: Value = serde_json::from_str(record.json.get())?;
+            let reading = tiles::read(&tiles::Snapshot::open(tiles::SNAPSHOT, value, None)?, uri.as_str());
+            let rkey = record.rkey.clone();
+            let published = tiles::published(repo, None, Family::Tiles, rkey, &record.cid, &reading)?;
+            let (records, pointers) = (vec![record], Pointers::default());
+            Ok(Made { published, records, lost: encoded.lost, pointers, reviewed })
+        }
+    }
 }
 
 /// Where the preview of the conversation with that key is written if nothing else is said.

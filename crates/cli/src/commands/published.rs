@@ -75,6 +75,18 @@ fn link(workspace: &Workspace, publication: &Publication) -> Result<Option<Zeroi
     Ok(Some(TilesLink { uri: AtUri::parse(&uri)?, secret }.to_text()))
 }
 
+/// Lists every repository that something is on record in.
+pub async fn surveys(workspace: &Workspace) -> Result<Surveys> {
+    let mut surveys = BTreeMap::new();
+    let known = workspace.publications()?.into_iter().map(|p| p.repo);
+    for did in known.filter(|did| did.as_str() != onrecord_workspace::SHELF) {
+        if let Entry::Vacant(place) = surveys.entry(did.clone()) {
+            place.insert(survey(workspace, &did).await?);
+        }
+    }
+    Ok(surveys)
+}
+
 /// The repository of an account, by handle or DID; one that is signed in need not be resolved.
 async fn repository(workspace: &Workspace, who: &str) -> Result<(Repo, Option<Handle>)> {
     let client = config::client()?;
@@ -136,7 +148,8 @@ enum Checked<'a> {
     Failed(&'a WorkspaceError),
 }
 
-type Surveys = BTreeMap<Did, Result<Survey, WorkspaceError>>;
+/// What the listings found, by repository.
+pub type Surveys = BTreeMap<Did, Result<Survey, WorkspaceError>>;
 
 fn check<'a>(workspace: &Workspace, publication: &Publication, surveys: &'a Surveys) -> Result<Checked<'a>> {
     match surveys.get(&publication.repo) {

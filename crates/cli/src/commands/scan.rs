@@ -43,7 +43,7 @@ pub fn run(args: &Scan, out: &mut Out) -> Result<u8> {
 
 /// Tries the engine as it would be used, with the person's own rules.
 fn self_test(args: &Scan, out: &mut Out) -> Result<u8> {
-    let engine = rules::builder(&args.rules, out)?.build()?;
+    let engine = rules::builder(&args.rules, out.notes())?.build()?;
     let started = Instant::now();
     let passed = engine.self_test()?;
     let took = started.elapsed();

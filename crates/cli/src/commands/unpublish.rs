@@ -72,7 +72,7 @@ pub async fn run(args: &Unpublish, out: &mut Out) -> Result<u8> {
 }
 
 /// Removes what a preview left in the data folder: the words are to be in no file of it.
-fn forget_preview(rkey: &Rkey) -> Result<()> {
+pub fn forget_preview(rkey: &Rkey) -> Result<()> {
     let folder = preview::folder(rkey)?;
     match fs::remove_dir_all(&folder) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::File { path: folder, source }),
