@@ -13,6 +13,11 @@
 mod common;
 mod reviewing;
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
 use common::{Machine, SESSION, claude_code, github_token, harmless, refused, with_secret};
 use onrecord_testkit::{Chromium, View};
 use reviewing::{Look as _, Reviewing};
@@ -81,6 +86,53 @@ fn it_listens_on_this_machine_alone_and_opens_transcripts_alone() {
     refused(machine.run(&["review", "no-such-session"]), 1, "no conversation");
     let file = machine.file("notes.txt", "no transcript");
     refused(machine.run(&["review", &file]), 1, "not a transcript");
+}
+
+/// The status of the answer to a request with these lines.
+fn status(origin: &str, request: &str, headers: &[&str], body: &str) -> u16 {
+    let address = origin.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+    write!(stream, "{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n{lines}\r\n{body}", body.len())
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+// Invariant 22.
+#[test]
+fn every_page_is_behind_the_door() {
+    let stage = Stage::new(&harmless());
+    let origin = &stage.reviewing.origin;
+    let host = format!("Host: {}", origin.trim_start_matches("http://"));
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    for path in [
+        "/",
+        "/c/0",
+        "/c/0/preview",
+        "/c/0/records",
+        "/c/0/publish",
+        "/c/0/run",
+        "/c/0/take-back",
+        "/c/0/beneath",
+        "/c/0/private/1",
+        "/gone/0",
+        "/nowhere",
+    ] {
+        assert_eq!(status(origin, &format!("GET {path}"), &[&host], ""), 401, "{path}");
+        assert_eq!(status(origin, &format!("GET {path}"), &["Host: rebound.example"], ""), 421, "{path}");
+        assert_eq!(status(origin, &format!("GET {path}"), &[&host, "Sec-Fetch-Site: cross-site"], ""), 403, "{path}");
+    }
+    for path in ["/check", "/c/0/decide", "/c/0/render", "/c/0/publish", "/c/0/take-back", "/gone/0"] {
+        let from = format!("Origin: {origin}");
+        assert_eq!(status(origin, &format!("POST {path}"), &[&host, &from, form], "csrf=guess"), 401, "{path}");
+    }
+    // The token is used up by whoever has it first; a guess uses nothing up.
+    let opened = stage.reviewing.url.trim_start_matches(origin.as_str());
+    assert_eq!(status(origin, "GET /open?token=guess", &[&host], ""), 403);
+    assert_eq!(status(origin, &format!("GET {opened}"), &[&host], ""), 303);
+    assert_eq!(status(origin, &format!("GET {opened}"), &[&host], ""), 403);
 }
 
 #[test]

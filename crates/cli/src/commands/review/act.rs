@@ -50,7 +50,8 @@ pub fn act(desk: &mut Desk, form: &Form) -> Result<Done> {
             Ok(Done { what, say, is_kept: true })
         }
         "title" => {
-            desk.opened.decisions.set_title(Some(form.text("title").trim().to_owned()));
+            let words: Vec<&str> = form.text("title").split_whitespace().collect();
+            desk.opened.decisions.set_title(Some(words.join(" ")));
             Ok(Done::new("change the title", "The title is kept"))
         }
         "untitle" => {

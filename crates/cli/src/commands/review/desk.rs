@@ -59,13 +59,16 @@ impl Desk {
     /// Takes in what changed since: a transcript that grew, decisions that somebody else made.
     pub fn refresh(&mut self) -> Result<()> {
         if Stamp::of(&self.input)? != self.stamp {
-            let key = std::mem::take(&mut self.key);
-            let fresh = Self::open(&key, self.input.clone(), &self.rules);
-            self.key = key;
-            *self = fresh?;
-            return Ok(());
+            return self.reopen();
         }
         self.opened.read_decisions_again()
+    }
+
+    /// Reads everything anew: also what is looked for, as the person's own secrets may be others by now.
+    pub fn reopen(&mut self) -> Result<()> {
+        let fresh = Self::open(&self.key, self.input.clone(), &self.rules)?;
+        *self = fresh;
+        Ok(())
     }
 
     /// Names what everything that is shown depends on.

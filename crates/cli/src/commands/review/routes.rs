@@ -59,9 +59,10 @@ pub fn router(session: App) -> Router {
 async fn made(make: impl FnOnce() -> Result<Response> + Send + 'static) -> Response {
     match tokio::task::spawn_blocking(make).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => failed(&error, false),
+        Ok(Err(error)) => failed(&error, HOME),
         Err(_) => {
-            failed(&Error::Usage("something went wrong in the program itself; nothing was changed".to_owned()), false)
+            let why = "something went wrong in the program itself; nothing was changed";
+            failed(&Error::Usage(why.to_owned()), HOME)
         }
     }
 }
@@ -78,15 +79,17 @@ fn see(address: String) -> Response {
     ([(header::LOCATION, address)], StatusCode::SEE_OTHER).into_response()
 }
 
-/// Says what went wrong, as a page or as JSON.
-fn failed(error: &Error, as_json: bool) -> Response {
+/// Where the way leads on from a page that could not be made.
+const HOME: (&str, &str) = ("/", "Your conversations");
+
+/// What went wrong and what to do next, and the status that says so.
+fn fault(error: &Error) -> (StatusCode, String) {
     let status = match error {
         Error::NoSuchSession { .. } | Error::NoSuchTurn { .. } => StatusCode::NOT_FOUND,
         Error::Workspace(WorkspaceError::DecidedMeanwhile) => StatusCode::CONFLICT,
         Error::Workspace(WorkspaceError::Redact(_)) => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::BAD_REQUEST,
     };
-    let mut text = format!("{error}.");
     // The hints of some errors name commands; here there are buttons.
     let hint = match error {
         Error::Workspace(WorkspaceError::Redact(onrecord_redact::Error::Undecided { .. })) => {
@@ -94,16 +97,21 @@ fn failed(error: &Error, as_json: bool) -> Response {
         }
         error => error.hint(),
     };
-    if let Some(hint) = hint {
-        text.push(' ');
-        text.push_str(&hint);
-    }
-    if as_json {
-        return answer(status, &json!({"say": text}));
-    }
-    let notice = Notice { title: "This could not be done", text: &text, on: Some(("/", "Your conversations")) };
+    (status, hint.map_or_else(|| format!("{error}."), |hint| format!("{error}. {hint}")))
+}
+
+/// Says what went wrong, on a page.
+fn failed(error: &Error, on: (&str, &str)) -> Response {
+    let (status, text) = fault(error);
+    let notice = Notice { title: "This could not be done", text: &text, on: Some(on) };
     let body = notice.html().unwrap_or(text);
     (status, html(body)).into_response()
+}
+
+/// Says what went wrong, to the page's script.
+fn failed_json(error: &Error) -> Response {
+    let (status, text) = fault(error);
+    answer(status, &json!({"say": text}))
 }
 
 fn wants_json(request: &Request) -> bool {
@@ -120,11 +128,7 @@ fn query(raw: Option<String>) -> Form {
 }
 
 async fn nothing() -> Response {
-    let notice = Notice {
-        title: "There is no such page",
-        text: "Nothing stands at this address.",
-        on: Some(("/", "Your conversations")),
-    };
+    let notice = Notice { title: "There is no such page", text: "Nothing stands at this address.", on: Some(HOME) };
     (StatusCode::NOT_FOUND, html(notice.html().unwrap_or_default())).into_response()
 }
 
@@ -191,7 +195,8 @@ const STALE: &str = "The conversation, or what is decided about it, changed in a
 async fn decide(State(app): State<App>, Path(key): Path<String>, request: Request) -> Response {
     let (form, as_json) = (form_of(&request), wants_json(&request));
     let done = made(move || match decided(&app, &key, &form, as_json) {
-        Err(error) if as_json => Ok(failed(&error, true)),
+        Err(error) if as_json => Ok(failed_json(&error)),
+        Err(error) => Ok(failed(&error, (&format!("/c/{key}"), BACK))),
         done => done,
     });
     done.await
@@ -227,8 +232,13 @@ fn decided(app: &Session, key: &str, form: &Form, as_json: bool) -> Result<Respo
         }
     };
     if !as_json {
-        let anchor = form.text("act").split(' ').nth(1).and_then(|n| n.parse::<usize>().ok());
-        let anchor = anchor.map(|turn| format!("#t{turn}")).unwrap_or_default();
+        let words: Vec<&str> = form.text("act").split(' ').collect();
+        let is_of_turn = matches!(
+            words.first(),
+            Some(&("withhold" | "publish" | "before" | "after" | "drop" | "summary" | "unsummary"))
+        );
+        let turn = words.get(1).filter(|_| is_of_turn).and_then(|n| n.parse::<usize>().ok());
+        let anchor = turn.map(|turn| format!("#t{turn}")).unwrap_or_default();
         return Ok(see(format!("/c/{key}?page={number}&say=kept{anchor}")));
     }
     let look = desk.look(number)?;
@@ -292,7 +302,7 @@ async fn render(State(app): State<App>, Path(key): Path<String>, request: Reques
 async fn beneath(State(app): State<App>, Path(key): Path<String>, RawQuery(raw): RawQuery) -> Response {
     made(move || match what_is_beneath(&app, &key, &query(raw)) {
         Ok(response) => Ok(response),
-        Err(error) => Ok(failed(&error, true)),
+        Err(error) => Ok(failed_json(&error)),
     })
     .await
 }
@@ -350,10 +360,28 @@ async fn of_desk(
         let desk = app.desk(&key)?;
         let mut desk = lock(&desk);
         desk.refresh()?;
-        make(&app, &desk)
+        Ok(make(&app, &desk).unwrap_or_else(|error| failed(&error, (&format!("/c/{key}"), BACK))))
     })
     .await
 }
+
+/// The same of one that is read anew, with all that is looked for: before anything goes out.
+async fn of_fresh_desk(
+    app: App,
+    key: String,
+    make: impl FnOnce(&App, &Desk) -> Result<Response> + Send + 'static,
+) -> Response {
+    made(move || {
+        let desk = app.desk(&key)?;
+        let mut desk = lock(&desk);
+        desk.reopen()?;
+        Ok(make(&app, &desk).unwrap_or_else(|error| failed(&error, (&format!("/c/{key}"), BACK))))
+    })
+    .await
+}
+
+/// The words for the way back to a conversation.
+const BACK: &str = "Back to the conversation";
 
 async fn private(State(app): State<App>, Path((key, turn)): Path<(String, usize)>) -> Response {
     of_desk(app, key, move |app, desk| Ok(html(pages::private(desk, app.around(), turn)?))).await
@@ -372,12 +400,12 @@ async fn records(State(app): State<App>, Path(key): Path<String>, RawQuery(raw):
 }
 
 async fn plan_page(State(app): State<App>, Path(key): Path<String>, RawQuery(raw): RawQuery) -> Response {
-    of_desk(app, key, move |app, desk| Ok(html(block_on(plan::page(desk, app.around(), &query(raw)))?))).await
+    of_fresh_desk(app, key, move |app, desk| Ok(html(block_on(plan::page(desk, app.around(), &query(raw)))?))).await
 }
 
 async fn publish(State(app): State<App>, Path(key): Path<String>, request: Request) -> Response {
     let form = form_of(&request);
-    of_desk(app, key, move |app, desk| {
+    of_fresh_desk(app, key, move |app, desk| {
         let running = block_on(plan::begin(desk, &form, &app.site))?;
         lock(&app.jobs).insert(desk.key.clone(), running);
         Ok(see(format!("/c/{}/run", desk.key)))
@@ -417,7 +445,7 @@ async fn gone_job(State(app): State<App>, Path(key): Path<String>) -> Response {
 }
 
 async fn job(State(app): State<App>, Path(key): Path<String>) -> Response {
-    run_page(&app, &key, (&format!("/c/{key}"), "Back to the conversation"))
+    run_page(&app, &key, (&format!("/c/{key}"), BACK))
 }
 
 fn run_page(app: &Session, key: &str, on: (&str, &str)) -> Response {
@@ -428,6 +456,6 @@ fn run_page(app: &Session, key: &str, on: (&str, &str)) -> Response {
         // Without script the page asks again by itself.
         Ok(body) if goes_on => ([(header::REFRESH, "2")], html(body)).into_response(),
         Ok(body) => html(body),
-        Err(error) => failed(&error.into(), false),
+        Err(error) => failed(&error.into(), on),
     }
 }
