@@ -142,11 +142,11 @@ mod tests {
             if is_unswept {
                 db.execute("INSERT INTO unswept (account) VALUES (?1)", [id]).unwrap();
             }
-            for us in [10, 20, 30] {
+            for us in [10_u64, 20, 30] {
                 db.execute(
                     "INSERT INTO record (id, account, collection, rkey, rev, kind, opens, cid, json)
                      VALUES (?1, ?2, 1, ?3, ?4, 0, 0, ?5, ?6)",
-                    (id * 100 + us as i64, id, format!("key{us}"), rev(us), cid.to_bytes(), json.to_string()),
+                    (id * 100 + us.cast_signed(), id, format!("key{us}"), rev(us), cid.to_bytes(), json.to_string()),
                 )
                 .unwrap();
             }
