@@ -586,3 +586,78 @@ fn chromium_what_is_on_record_without_its_transcript_is_listed_and_taken_back() 
     browser.wait_for_words("#job", "Taken back: 5 records deleted");
     assert_eq!(machine.ok(&["published", "--json"]).json()["published"], json!([]));
 }
+
+#[test]
+fn chromium_the_other_keys_do_what_their_list_says() {
+    let stage = Stage::new(&with_secret());
+    let mut browser = stage.open(desktop());
+    let key = |browser: &mut Chromium, on: &str, key: &str, more: &str| {
+        browser.evaluate(&format!(
+            "document.querySelector('{on}').dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', bubbles: true, cancelable: true{more}}}))"
+        ));
+    };
+    // While something is undecided there is no plan to see.
+    browser.press('P');
+    browser.wait_for_words("#status", "Decide what was found first");
+    browser.press('c');
+    browser.wait_for_words("#panel h2", "Nothing left to decide");
+    browser.press('n');
+    browser.wait_for_words("#status", "Nothing is left to decide");
+    // Beneath a bar and back by the keyboard alone.
+    browser.evaluate("document.querySelector('.bar.cover').focus()");
+    key(&mut browser, ".bar.cover", "Enter", "");
+    browser.wait_for_words("#beneath p", &github_token());
+    key(&mut browser, "#beneath button", "Escape", "");
+    browser.wait_until("document.querySelector('#beneath').hidden && document.activeElement.matches('.bar.cover')");
+    key(&mut browser, "body", "z", ", ctrlKey: true");
+    browser.wait_for_words("#panel h2", "2 to decide");
+    key(&mut browser, "body", "z", ", ctrlKey: true, shiftKey: true");
+    browser.wait_for_words("#panel h2", "Nothing left to decide");
+    for (act, text, left) in [('h', "branch", "Push the ███, please."), ('e', "Push", "███ the ███, please.")]
+    {
+        browser.choose(("#t1 .words", text, 0), ("#t1 .words", text, text.len()));
+        browser.press(act);
+        let bars = left.matches('█').count() / 3;
+        browser.wait_until(&format!("document.querySelectorAll('#t1 .bar.cover').length == {bars}"));
+        assert_eq!(stage.texts()[0], left);
+    }
+    browser.press('P');
+    browser.wait_for_words(".plan-counts", "5 records to create");
+    browser.wait_until("document.readyState == 'complete'");
+    browser.press('/');
+    browser.wait_until("location.pathname == '/' && document.readyState == 'complete'");
+    browser.press('/');
+    browser.wait_until("document.activeElement.name == 'q'");
+}
+
+#[test]
+fn chromium_what_is_for_the_authors_eyes_is_loaded_when_it_is_opened() {
+    let call = json!([
+        {"type": "thinking", "thinking": "I had better look.", "signature": "x"},
+        {"type": "text", "text": "Looking."},
+        {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls -la /srv/harbour", "description": "List the folder"}},
+    ]);
+    let mut rows = claude_code(SESSION, &[("user", "Look, please."), ("assistant", "x")]);
+    rows = rows.replace(r#"[{"text":"x","type":"text"}]"#, &call.to_string());
+    let stage = Stage::new(&rows);
+    let mut browser = stage.open(desktop());
+    assert!(!browser.evaluate("document.documentElement.outerHTML").as_str().unwrap().contains("I had better look"));
+    browser.evaluate("document.querySelector('#t2').tabIndex = -1; document.querySelector('#t2').focus()");
+    browser.press('o');
+    browser.wait_for_words("#t2 details.private", "I had better look.");
+    assert!(browser.text("#t2 details.private").contains("ls -la /srv/harbour"));
+    // What a step was called for is written otherwise, and seen before it is kept.
+    browser.evaluate("document.querySelector('#t2 a.edit').click()");
+    browser.wait_for_words("h1", "What Bash was called for");
+    browser.evaluate("document.querySelector('#text').value = ''");
+    browser.type_into("#text", &format!("Show {}", github_token()));
+    browser.wait_for_words(".live", "cannot stand there");
+    browser.evaluate("document.querySelector('#text').value = ''");
+    browser.type_into("#text", "Look around");
+    browser.click("button", "Keep");
+    browser.wait_for_words("#t2 .steps", "Look around");
+    assert!(browser.text("#t2 .steps").contains("edited by you"));
+    assert_eq!(stage.records()[2]["steps"][0]["summary"], "Look around");
+    browser.press('u');
+    browser.wait_for_words("#t2 .steps", "List the folder");
+}
