@@ -181,6 +181,9 @@ impl Error {
             Self::NoSuchPointer(_) | Self::NotDropped(_) => "`onrecord decide SESSION` lists what turns refer to; nothing was changed".to_owned(),
             Self::Rules { .. } => "nothing is scanned or published with rules that cannot be used".to_owned(),
             Self::Workspace(Ws::Redact(Redact::InOwnText { .. })) => "write it without, or cover that first with --cover; nothing was changed".to_owned(),
+            Self::Workspace(Ws::Redact(Redact::TooManyFindings { turn: Some(turn), .. })) => {
+                format!("`onrecord decide SESSION --withhold {turn}` holds it back")
+            }
             Self::NothingToCover => "check the spelling and the case; nothing was changed".to_owned(),
             Self::Workspace(Ws::NotSignedIn { handle }) => {
                 format!("run `onrecord login {}`", handle.as_deref().unwrap_or("HANDLE"))

@@ -322,10 +322,10 @@ fn chromium_the_findings_are_walked_through_by_keys_over_all_pages() {
 #[test]
 fn chromium_chosen_passages_cover_the_right_bytes() {
     let person = "Say 👩\u{200d}👩\u{200d}👧 and e\u{301}clair to Ada. שלום עולם then. Ada again.";
-    let agent = "The **bold Wintergreen** and `code Wintergreen` here.\n\n- one *Marigold*\n- two\n\n```rust\nlet marigold = 1;\n```\n\nAn [address of Marigold](https://x.example/a_b) ends it. Marigold &amp; more.";
+    let agent = "The **bold Wintergreen** and `code Wintergreen` here.\n\n- one *Marigold*\n- two\n\n```rust\nlet marigold = 1;\n```\n\nAn [address of Marigold](https://x.example/a_b) ends it. Then *six* Thistles. Marigold &amp; more.";
     let stage = Stage::new(&claude_code(
         SESSION,
-        &[("user", person), ("assistant", agent), ("user", "Wintergreen, Marigold.")],
+        &[("user", person), ("assistant", agent), ("user", "Wintergreen, Marigold, six Thistles.")],
     ));
     let mut browser = stage.open(desktop());
     let act = |browser: &mut Chromium, what: &str| {
@@ -348,8 +348,13 @@ fn chromium_chosen_passages_cover_the_right_bytes() {
     // A word of an agent's Markdown, wherever it stands.
     browser.choose(("#t2 .words strong", "Wintergreen", 0), ("#t2 .words strong", "Wintergreen", 11));
     act(&mut browser, "Cover it everywhere");
-    assert_eq!(stage.texts()[2], "███, Marigold.");
+    assert_eq!(stage.texts()[2], "███, Marigold, six Thistles.");
     assert!(stage.texts()[1].starts_with("The **bold ███** and `code ███` here."), "{}", stage.texts()[1]);
+    // What is marked up where it is chosen is covered where it is not, too.
+    browser.choose(("#t2 .words", "six", 0), ("#t2 .words", "Thistles", 8));
+    act(&mut browser, "Cover it everywhere");
+    assert_eq!(stage.texts()[2], "███, Marigold, ███.");
+    assert!(stage.texts()[1].contains("Then *███. Marigold"), "{}", stage.texts()[1]);
     // Across elements: from a list's item into a block of code.
     browser.choose(("#t2 .words li em", "Marigold", 0), ("#t2 .words pre", "marigold", 3));
     act(&mut browser, "Cover this here");
@@ -359,6 +364,18 @@ fn chromium_chosen_passages_cover_the_right_bytes() {
     browser.choose(("#t2 .words", "more.", 0), ("#t2 .words", "more.", 4));
     act(&mut browser, "Cover this here");
     assert!(stage.texts()[1].ends_with("Marigold &amp; ███."), "{}", stage.texts()[1]);
+    // A word that is typed, for who has no mouse to choose it with.
+    browser.evaluate("document.querySelector('input[name=word]').closest('details').open = true");
+    browser.type_into("input[name=word]", "no such word");
+    browser.click("button[value=word]", "");
+    browser.wait_for_words("#status", "nothing in this conversation reads like");
+    browser.evaluate("document.querySelector('input[name=word]').value = ''");
+    browser.type_into("input[name=word]", "Marigold,");
+    browser.click("button[value=word]", "");
+    browser.wait_for_words("#status", "Covered in 1 place");
+    assert_eq!(stage.texts()[2], "███, ███ ███.");
+    browser.press('u');
+    browser.wait_for_words("#status", "Undone");
     // The words are in no file of the data folder.
     for (path, bytes) in stage.machine.stored() {
         assert!(!common::contains(&bytes, "Wintergreen"), "{}", path.display());

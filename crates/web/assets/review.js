@@ -159,7 +159,7 @@
       const act = button.value;
       const [verb, id] = act.split(" ");
       if (verb === "allow") more.reason = field(`reason-${id}`).value;
-      if (["title", "description", "discussion"].includes(verb)) more[verb] = field(verb).value;
+      if (["title", "description", "discussion", "word"].includes(verb)) more[verb] = field(verb).value;
       decide(act, more).then((kept) => { if (kept && verb !== act) button.closest("details.menu")?.removeAttribute("open"); });
     });
 
@@ -351,10 +351,11 @@
   const coverChosen = (act) => {
     const at = passage || chosen();
     if (!at) return say("Choose a passage first");
+    const words = at.range.toString();
     choose.hidden = true;
     getSelection().removeAllRanges();
     passage = null;
-    decide(act, { turn: at.turn, field: at.field, start: at.start, end: at.end });
+    decide(act, { turn: at.turn, field: at.field, start: at.start, end: at.end, words });
   };
   for (const [button, act] of [[here, "here"], [everywhere, "everywhere"]]) {
     button.addEventListener("mousedown", (event) => event.preventDefault());

@@ -35,6 +35,7 @@ pub fn act(desk: &mut Desk, form: &Form) -> Result<Done> {
         "cover" | "allow" | "reopen" | "hold" => finding(desk, verb, rest, form),
         "home" => home(desk, rest),
         "here" | "everywhere" => passage(desk, verb, form),
+        "word" => word(desk, form.text("word")),
         "uncover" => uncover(desk, rest),
         "undo" | "redo" => {
             let is_redo = verb == "redo";
@@ -200,14 +201,28 @@ fn passage(desk: &mut Desk, verb: &str, form: &Form) -> Result<Done> {
     }
     let text = desk.text(turn, field).ok_or_else(wrong)?;
     let (from, to) = (text.floor_char_boundary(from), text.ceil_char_boundary(to));
+    let chosen = text.get(from..to).unwrap_or_default().trim();
     // What an agent marks up is read without the marks, and may stand elsewhere without them.
-    let word = text.get(from..to).unwrap_or_default().trim();
-    if !word.contains('█') {
-        desk.opened.decisions.cover_word(&desk.opened.key, word)?;
-        let places = desk.opened.word_places().last().map_or(0, |(_, places)| *places);
-        return Ok(Done::new("cover a word", format!("Covered in {}", counted(places, "place"))));
+    let read = form.text("words").trim();
+    let is_marked_up = read != chosen && read.chars().count() >= LEAST_READ && !read.contains('█');
+    if is_marked_up && desk.opened.mentions(read) {
+        desk.opened.decisions.cover_word(&desk.opened.key, read)?;
     }
-    Err(onrecord_redact::Error::BarInWord.into())
+    word(desk, chosen)
+}
+
+/// Of fewer characters, what is read without its marks is covered only as it was chosen.
+const LEAST_READ: usize = 4;
+
+/// Covers a word wherever it stands, in every form.
+fn word(desk: &mut Desk, word: &str) -> Result<Done> {
+    let word = word.trim();
+    if !word.is_empty() && !word.contains('█') && !desk.opened.mentions(word) {
+        return Err(Error::NothingToCover);
+    }
+    desk.opened.decisions.cover_word(&desk.opened.key, word)?;
+    let places = desk.opened.word_places().last().map_or(0, |(_, places)| *places);
+    Ok(Done::new("cover a word", format!("Covered in {}", counted(places, "place"))))
 }
 
 fn uncover(desk: &mut Desk, name: &str) -> Result<Done> {
