@@ -23,6 +23,7 @@ fn benches(criterion: &mut Criterion) {
         path: None,
         home: Some("/home/mira".to_owned()),
         branch: None,
+        conversation: None,
     };
     let mut group = criterion.benchmark_group("claude-code");
     group.throughput(Throughput::Bytes(u64::try_from(transcript.len()).unwrap())).sample_size(10);

@@ -134,6 +134,7 @@ fn bench(criterion: &mut Criterion) {
         path: None,
         home: None,
         branch: None,
+        conversation: None,
     };
     let mut group = criterion.benchmark_group("parse");
     group.sample_size(10);

@@ -29,6 +29,7 @@ fn main() {
                 path: None,
                 home: None,
                 branch: None,
+                conversation: None,
             };
             let bytes = fs::metadata(path).unwrap().len();
             let start = Instant::now();

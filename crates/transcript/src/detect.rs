@@ -1,8 +1,22 @@
 //! Which harness wrote a transcript, told by what is in it.
 
-use std::io::Read;
+mod signs;
 
-use crate::{Harness, import::codex::ZSTD_MAGIC};
+use std::{
+    fs::File,
+    io::{Cursor, Read},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Harness,
+    import::{Error, aider, codex::ZSTD_MAGIC, database_harness, export},
+    input::{
+        archive,
+        database::{self, Database},
+        is_rows,
+    },
+};
 
 /// How much of a compressed head is looked at, in bytes of its plain form.
 const PLAIN_BYTES: u64 = 256 * 1024;
@@ -20,7 +34,102 @@ pub fn detect(head: &[u8]) -> Option<Harness> {
     if head.starts_with(&ZSTD_MAGIC) {
         return rows(&decompressed(head)).find_map(|row| harness_of(&row)).filter(|harness| *harness == Harness::Codex);
     }
+    let start = head.trim_ascii_start();
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    if start.starts_with(b"<") {
+        let is_activity = memchr::memmem::find(head, b"outer-cell").is_some()
+            && (memchr::memmem::find(head, b"Gemini").is_some() || memchr::memmem::find(head, b"Bard").is_some());
+        return is_activity.then_some(Harness::GeminiTakeout);
+    }
+    let run = aider::STARTED.as_bytes();
+    if start.starts_with(run)
+        || memchr::memmem::find_iter(head, run).any(|at| head.get(at.wrapping_sub(1)) == Some(&b'\n'))
+    {
+        return Some(Harness::Aider);
+    }
     rows(head).find_map(|row| harness_of(&row))
+}
+
+/// No harness is known by what a file holds.
+#[derive(Debug, thiserror::Error)]
+#[error("it is {form}")]
+pub struct Unknown {
+    /// What the file is, as far as that can be told.
+    pub form: String,
+    /// Each harness with the reason why the file is not its own.
+    pub refused: Vec<(Harness, String)>,
+}
+
+/// Whose transcript a file is, told by what is in it: its beginning, the tables of a database, the files of an archive.
+/// Only where three harnesses keep the same file does its folder say which.
+///
+/// # Errors
+/// [`Unknown`], with every harness that was tried and why it was refused; or the error of a database or archive that cannot be
+/// read.
+pub fn identify(head: &[u8], path: Option<&Path>) -> Result<Result<Harness, Unknown>, Error> {
+    let (form, found) = if head.starts_with(&database::MAGIC) {
+        let database = Database::open(path.ok_or(Error::NeedsFile)?)?;
+        ("a database whose tables are of no agent that onrecord knows", database_harness(&database))
+    } else if head.starts_with(&archive::MAGIC) {
+        let heads = match path {
+            Some(path) => export::heads(File::open(path)?, HEAD_BYTES)?,
+            None => export::heads(Cursor::new(head), HEAD_BYTES)?,
+        };
+        let found = heads.iter().find_map(|head| detect(head)).filter(|harness| export::walk_of(*harness).is_some());
+        ("an archive in which no file is an export that onrecord knows", found)
+    } else {
+        let form = match head.trim_ascii_start().first() {
+            None => "empty",
+            Some(b'{') if is_rows(head) => "rows of JSON",
+            Some(b'{') => "a JSON document",
+            Some(b'[') => "a list of JSON",
+            Some(b'<') => "HTML or XML",
+            Some(_) if std::str::from_utf8(head.get(..head.len().min(64)).unwrap_or_default()).is_ok() => "text",
+            Some(_) => "binary data",
+        };
+        (form, detect(head))
+    };
+    Ok(match found {
+        Some(Harness::Cline) => Ok(cline_of(path)),
+        Some(harness) => Ok(harness),
+        None => Err(Unknown { form: form.to_owned(), refused: Harness::ALL.map(|h| (h, refusal(h))).to_vec() }),
+    })
+}
+
+fn refusal(harness: Harness) -> String {
+    format!("there is no {}", harness.known_by())
+}
+
+/// Which of the three that keep Cline's files, by the extension's folder.
+fn cline_of(path: Option<&Path>) -> Harness {
+    let place = path.map(|path| path.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if place.contains("roo-cline") || place.contains("roo-code") {
+        Harness::Roo
+    } else if place.contains("kilo-code") || place.contains("kilocode") {
+        Harness::Kilo
+    } else {
+        Harness::Cline
+    }
+}
+
+/// How much of a file in an archive is looked at, in bytes.
+const HEAD_BYTES: u64 = 256 * 1024;
+
+/// The file to read of a folder that is one conversation's, or an unpacked export; `None` if it is neither.
+#[must_use]
+pub fn main_file(folder: &Path) -> Option<PathBuf> {
+    const NAMES: [&str; 9] = [
+        "api_conversation_history.json",
+        "wire.jsonl",
+        "agents/main/wire.jsonl",
+        "events.jsonl",
+        "base_state.json",
+        "conversations.json",
+        "conversations-000.json",
+        "context.jsonl",
+        "MyActivity.html",
+    ];
+    NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
 }
 
 /// As much as can be decompressed of a head that is cut off; only Codex compresses.
@@ -35,6 +144,9 @@ pub(crate) fn decompressed(head: &[u8]) -> Vec<u8> {
 
 fn harness_of(row: &Outline<'_>) -> Option<Harness> {
     let kind = row.text("", "type");
+    if let Some(harness) = signs::of(row, kind) {
+        return Some(harness);
+    }
     if kind.is_none() {
         let is_header =
             row.has("", "id") && row.has("", "timestamp") && (row.has("", "instructions") || row.has("", "git"));
@@ -146,6 +258,9 @@ impl<'a> Outline<'a> {
                     if expects_value {
                         outline.note(&names, depth, None);
                     }
+                    if let Some(slot) = names.get_mut(depth) {
+                        *slot = b"";
+                    }
                     open.push(*byte);
                     expects_name = *byte == b'{';
                     expects_value = false;
@@ -194,6 +309,12 @@ impl<'a> Outline<'a> {
         self.at(path).is_some()
     }
 
+    /// Whether anything at this path is a string for which `holds`.
+    fn any(&self, path: [&str; 3], holds: impl Fn(&[u8]) -> bool) -> bool {
+        let path = path.map(str::as_bytes);
+        self.members.iter().any(|member| member.path == path && member.text.is_some_and(&holds))
+    }
+
     /// Whether `parent` (empty: the object itself) has a member of this name.
     pub(crate) fn has(&self, parent: &str, name: &str) -> bool {
         self.find(parent, name).is_some()
@@ -204,11 +325,19 @@ impl<'a> Outline<'a> {
         self.find(parent, name)?.text
     }
 
+    /// The string at this path of three names, decoded.
+    pub(crate) fn string_at(&self, path: [&str; 3]) -> Option<String> {
+        decoded(self.at(path)?.text?)
+    }
+
     /// The string of this name, decoded.
     pub(crate) fn string(&self, parent: &str, name: &str) -> Option<String> {
-        let text = std::str::from_utf8(self.text(parent, name)?).ok()?;
-        serde_json::from_str(&format!("\"{text}\"")).ok()
+        decoded(self.text(parent, name)?)
     }
+}
+
+fn decoded(text: &[u8]) -> Option<String> {
+    serde_json::from_str(&format!("\"{}\"", std::str::from_utf8(text).ok()?)).ok()
 }
 
 /// How long the string is whose opening quote stands before `bytes`.
@@ -277,9 +406,7 @@ mod tests {
             "{\"a\":",
             "{\"}",
             r#"{"session_id":"x","ts":1767323045,"text":"from history.jsonl"}"#,
-            r#"{"type":"session_start","id":"x","title":"Droid","timestamp":"2026-01-01T00:00:00Z"}"#,
             r#"{"type":"message","id":"m","parentId":null,"timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"droid"}}"#,
-            r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","parts":[{"text":"qwen"}]}}"#,
             r#"{"type":"message","role":"user","content":"an API's item, which is no transcript"}"#,
         ] {
             assert_eq!(detect(head.as_bytes()), None, "{head}");

@@ -5,11 +5,13 @@
 mod assemble;
 pub mod detect;
 pub mod discover;
+mod harness;
 pub mod import;
+mod input;
 pub mod model;
 pub mod rows;
 pub mod steps;
 
 pub use assemble::{Grain, Message, assemble};
 pub use import::{Error, ParseOptions, Parsed, parse};
-pub use model::{Conversation, Harness, Part, Role, Source, Step, Turn, Warning};
+pub use model::{Conversation, Harness, Parent, Part, Role, Source, Step, Turn, Warning};

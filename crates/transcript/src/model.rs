@@ -1,69 +1,11 @@
 //! The conversation model: what every harness's transcript becomes.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The program that wrote a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Harness {
-    /// Anthropic's Claude Code.
-    ClaudeCode,
-    /// OpenAI's Codex, command line and IDE.
-    Codex,
-    /// pi, and the agents built on its session files.
-    Pi,
-    /// None: the conversation was read back from its records.
-    Atproto,
-}
-
-impl Harness {
-    /// Every harness whose transcripts can be read, in the order they are listed to people.
-    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Pi];
-
-    /// The identifier on the command line and in JSON, e.g. `claude-code`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Pi => "pi",
-            Self::Atproto => "atproto",
-        }
-    }
-
-    /// The name people know it by, e.g. `Claude Code`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-            Self::Pi => "pi",
-            Self::Atproto => "records",
-        }
-    }
-}
-
-impl fmt::Display for Harness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// The name given is not one of [`Harness::ALL`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown harness {0:?}; known: claude-code, codex, pi")]
-pub struct UnknownHarness(pub String);
-
-impl FromStr for Harness {
-    type Err = UnknownHarness;
-
-    fn from_str(s: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|h| h.as_str() == s).ok_or_else(|| UnknownHarness(s.to_owned()))
-    }
-}
+pub use crate::harness::{Harness, UnknownHarness};
 
 /// Where a conversation came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -81,6 +23,19 @@ pub struct Source {
     /// The project folder the agent worked in. Never printed or published: step summaries are relative to it.
     #[serde(skip)]
     pub cwd: Option<String>,
+    /// The conversation in which an agent started this one, where it is an agent's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+/// Where a conversation was started by an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Parent {
+    /// The id of that conversation.
+    pub id: String,
+    /// The id of the call in it ([`Part::ToolCall`]), where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 /// Who speaks.

@@ -31,6 +31,7 @@ fn options() -> ParseOptions {
         path: None,
         home: Some("/home/mira".to_owned()),
         branch: None,
+        conversation: None,
     }
 }
 

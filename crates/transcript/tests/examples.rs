@@ -24,6 +24,7 @@ fn example(name: &str) -> Conversation {
         path: Some(path),
         home: Some("/home/dana".to_owned()),
         branch: None,
+        conversation: None,
     };
     let mut parsed = parse(harness, &mut Cursor::new(bytes), &options).unwrap();
     assert_eq!(parsed.conversations.len(), 1, "{name}");

@@ -26,6 +26,7 @@ fn options() -> ParseOptions {
         path: None,
         home: None,
         branch: None,
+        conversation: None,
     }
 }
 

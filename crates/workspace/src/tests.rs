@@ -29,7 +29,7 @@ fn conversation(turns: usize) -> Conversation {
         parts: vec![Part::Text { text: format!("Turn number {n}") }],
     });
     Conversation {
-        source: Source { harness: Harness::Pi, id: "s1".into(), path: None, version: None, cwd: None },
+        source: Source { harness: Harness::Pi, id: "s1".into(), path: None, version: None, cwd: None, parent: None },
         title: Some("A title".into()),
         title_is_prompt: false,
         created_at: start,

@@ -116,6 +116,7 @@ pub fn conversation(published: &Published) -> Conversation {
             path: None,
             version: None,
             cwd: None,
+            parent: None,
         },
         title: published.session.title.clone(),
         title_is_prompt: false,

@@ -65,6 +65,7 @@ fn import(text: &str) -> Conversation {
         path: None,
         home: None,
         branch: None,
+        conversation: None,
     };
     let parsed = parse(Harness::Pi, &mut Cursor::new(text), &options).unwrap();
     assert_eq!(parsed.warnings, []);

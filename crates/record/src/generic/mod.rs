@@ -215,7 +215,14 @@ impl Document {
             });
         }
         Conversation {
-            source: Source { harness: Harness::Atproto, id: id.to_owned(), path: None, version: None, cwd: None },
+            source: Source {
+                harness: Harness::Atproto,
+                id: id.to_owned(),
+                path: None,
+                version: None,
+                cwd: None,
+                parent: None,
+            },
             title: self.title.clone(),
             title_is_prompt: false,
             created_at: time,

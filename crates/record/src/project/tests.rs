@@ -27,7 +27,7 @@ fn conversation(title_is_prompt: bool) -> Conversation {
         ),
     ];
     Conversation {
-        source: Source { harness: Harness::Pi, id: "s".into(), path: None, version: None, cwd: None },
+        source: Source { harness: Harness::Pi, id: "s".into(), path: None, version: None, cwd: None, parent: None },
         title: Some("Look at this".into()),
         title_is_prompt,
         created_at: at,

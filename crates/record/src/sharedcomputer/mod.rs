@@ -150,7 +150,14 @@ fn conversation(branch: &[&Node<'_>], children: &HashMap<&str, Vec<&Node<'_>>>, 
         warnings.push(Warning { line: None, code: "unknown-part", message });
     }
     let conversation = Conversation {
-        source: Source { harness: Harness::Atproto, id: id.to_owned(), path: None, version: None, cwd: None },
+        source: Source {
+            harness: Harness::Atproto,
+            id: id.to_owned(),
+            path: None,
+            version: None,
+            cwd: None,
+            parent: None,
+        },
         title: None,
         title_is_prompt: false,
         created_at: turns.first().map_or(Timestamp::UNIX_EPOCH, |turn| turn.created_at),

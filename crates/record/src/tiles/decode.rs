@@ -92,7 +92,14 @@ pub fn read(snapshot: &Snapshot, id: &str) -> Reading {
     warnings.extend(strange.warnings());
     let first = turns.first().map(|turn| turn.created_at).filter(|time| *time != Timestamp::UNIX_EPOCH);
     let conversation = Conversation {
-        source: Source { harness: Harness::Atproto, id: id.to_owned(), path: None, version: None, cwd: None },
+        source: Source {
+            harness: Harness::Atproto,
+            id: id.to_owned(),
+            path: None,
+            version: None,
+            cwd: None,
+            parent: None,
+        },
         title: name.filter(|name| !name.is_empty()).map(str::to_owned),
         title_is_prompt: false,
         created_at: first.or(started).unwrap_or(Timestamp::UNIX_EPOCH),

@@ -18,7 +18,8 @@ use std::{
 };
 
 pub(crate) use object::Key;
-pub use object::{Object, array_of, parse_raw, parse_time, string_of, time_of};
+pub use object::{Object, array_of, parse_raw, parse_time, string_of, time_of, time_of_number};
+pub(crate) use repair::escape_control_characters;
 pub use warnings::Warnings;
 
 /// The longest row that is read, in bytes: 64 MB. A longer one is skipped with a warning.
@@ -92,6 +93,20 @@ fn read_rows_up_to(
     Ok(Tally { bytes: lines.bytes, rows: pass.rows })
 }
 
+/// `buffer` as text, with what is no text in it replaced by U+FFFD.
+pub(crate) fn clean<'b>(buffer: &'b mut [u8], line: Option<u64>, warnings: &mut Warnings) -> Cow<'b, str> {
+    if repair::replace_lone_surrogates(buffer) {
+        warnings.push(line, "lone-surrogate", "half a surrogate pair was replaced by U+FFFD".to_owned());
+    }
+    match std::str::from_utf8(buffer) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            warnings.push(line, "invalid-utf8", "bytes that are not UTF-8 were replaced by U+FFFD".to_owned());
+            String::from_utf8_lossy(buffer)
+        }
+    }
+}
+
 enum Line {
     Whole { terminated: bool },
     TooLong,
@@ -154,24 +169,7 @@ struct Pass<'w, F> {
 
 impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
     fn line(&mut self, buffer: &mut [u8], number: u64, terminated: bool, max_bytes: usize) -> ControlFlow<()> {
-        if repair::replace_lone_surrogates(buffer) {
-            self.warnings.push(
-                Some(number),
-                "lone-surrogate",
-                "half a surrogate pair was replaced by U+FFFD".to_owned(),
-            );
-        }
-        let text = match std::str::from_utf8(buffer) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => {
-                self.warnings.push(
-                    Some(number),
-                    "invalid-utf8",
-                    "bytes that are not UTF-8 were replaced by U+FFFD".to_owned(),
-                );
-                String::from_utf8_lossy(buffer)
-            }
-        };
+        let text = clean(buffer, Some(number), self.warnings);
         let trimmed = text.trim_start_matches(['\0', '\u{feff}']);
         if let Some(mut held) = self.held.take() {
             // A row always starts with `{` and its first name; a lone brace is pretty-printed JSON.
@@ -188,7 +186,7 @@ impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
                     self.held = Some(held);
                     return ControlFlow::Continue(());
                 }
-                let mended = repair::escape_control_characters(&held.text);
+                let mended = escape_control_characters(&held.text);
                 let line = held.lines.first().copied().unwrap_or(number);
                 if Object::parse_prefix(&mended).is_ok() {
                     self.warnings.push(
@@ -234,7 +232,7 @@ impl<F: FnMut(Row<'_>, &mut Warnings) -> ControlFlow<()>> Pass<'_, F> {
             };
             if !mended && repair::has_control_characters(row) {
                 had_nul |= row.contains('\0');
-                text = Cow::Owned(repair::escape_control_characters(row));
+                text = Cow::Owned(escape_control_characters(row));
                 mended = true;
                 at = 0;
                 continue;

@@ -101,6 +101,11 @@ impl<'a> Object<'a> {
         time_of(self.get(key)?)
     }
 
+    /// All fields with their names, in their order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.fields.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
     /// The field, built whole.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<Value> {
@@ -198,11 +203,16 @@ pub fn array_of(raw: &RawValue) -> Option<Vec<&RawValue>> {
 /// lie beyond the year 5138, and reading the one for the other puts a session into 1970.
 #[must_use]
 pub fn time_of(raw: &RawValue) -> Option<Timestamp> {
-    const FIRST_MILLISECONDS: f64 = 100_000_000_000.0;
     if let Some(text) = string_of(raw) {
         return parse_time(&text);
     }
-    let number: f64 = parse_raw(raw)?;
+    time_of_number(parse_raw(raw)?)
+}
+
+/// A number since 1970, in seconds or milliseconds, as a time; see [`time_of`].
+#[must_use]
+pub fn time_of_number(number: f64) -> Option<Timestamp> {
+    const FIRST_MILLISECONDS: f64 = 100_000_000_000.0;
     let milliseconds = if number.abs() < FIRST_MILLISECONDS { number * 1000.0 } else { number };
     if !milliseconds.is_finite() || milliseconds.abs() > 9e15 {
         return None;

@@ -49,7 +49,7 @@ pub(super) fn has_control_characters(text: &str) -> bool {
 }
 
 /// `text` with control characters inside strings escaped, and NUL bytes dropped everywhere.
-pub(super) fn escape_control_characters(text: &str) -> String {
+pub(crate) fn escape_control_characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut scan = Scan::default();
     for character in text.chars() {

@@ -21,8 +21,21 @@ pub(super) fn describe(tool: &str, input: &Value) -> Option<String> {
         _ => None,
     };
     // A patch that names no file is contents alone.
-    let is_patch = name == "apply_patch";
-    known.filter(|said| !said.trim().is_empty()).or_else(|| generic(input).filter(|_| !is_patch))
+    let says_nothing = name == "apply_patch" || is_spoken(&name);
+    known.filter(|said| !said.trim().is_empty()).or_else(|| generic(input).filter(|_| !says_nothing))
+}
+
+/// Tools by which an agent speaks: their arguments are shown as its words.
+fn is_spoken(tool: &str) -> bool {
+    matches!(
+        tool,
+        "attempt_completion"
+            | "plan_mode_respond"
+            | "act_mode_respond"
+            | "ask_followup_question"
+            | "submit_and_exit"
+            | "finish"
+    )
 }
 
 fn is_shell_tool(tool: &str) -> bool {
@@ -38,6 +51,18 @@ fn is_shell_tool(tool: &str) -> bool {
             | "exec"
             | "powershell"
             | "unified_exec"
+            | "run_shell_command"
+            | "run_in_terminal"
+            | "run_terminal_cmd"
+            | "run_terminal_command"
+            | "run_terminal_command_v2"
+            | "run_command"
+            | "execute_command"
+            | "execute"
+            | "execute_bash"
+            | "terminal"
+            | "developer__shell"
+            | "run"
     )
 }
 
@@ -45,34 +70,97 @@ fn of_known_tool(tool: &str, arguments: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let first = |keys: &[&str]| keys.iter().find_map(|key| text(key)).map(first_line);
     match tool {
-        tool if is_shell_tool(tool) => {
-            first(&["description", "justification"]).filter(|_| tool == "bash" || tool == "powershell").or_else(|| {
+        tool if is_shell_tool(tool) => first(&["description", "justification"])
+            .filter(|_| matches!(tool, "bash" | "powershell" | "run_shell_command"))
+            .or_else(|| {
                 ["command", "cmd", "input"].iter().find_map(|key| shell::describe_command(arguments.get(*key)?))
-            })
-        }
+            }),
         "write_stdin" => first(&["chars"]),
         "apply_patch" => first_files(arguments, &["input", "patch"]).or_else(|| first(&["path", "file_path"])),
-        "read" | "write" | "edit" | "multiedit" | "notebookedit" | "notebookread" | "view_image" | "ls"
-        | "list_dir" | "read_file" | "write_file" | "edit_file" => {
-            first(&["file_path", "notebook_path", "path", "filePath", "dir_path"])
-        }
-        "grep" | "glob" | "find" | "grep_files" => {
-            let pattern = first(&["pattern", "query", "glob"])?;
+        "read"
+        | "write"
+        | "edit"
+        | "multiedit"
+        | "notebookedit"
+        | "notebookread"
+        | "view_image"
+        | "ls"
+        | "list_dir"
+        | "read_file"
+        | "read_file_v2"
+        | "write_file"
+        | "edit_file"
+        | "edit_file_v2"
+        | "create_file"
+        | "replace"
+        | "write_to_file"
+        | "replace_in_file"
+        | "apply_diff"
+        | "insert_content"
+        | "search_replace"
+        | "insert_edit_into_file"
+        | "replace_string_in_file"
+        | "list_directory"
+        | "list_files"
+        | "view"
+        | "create"
+        | "copilot_readfile"
+        | "copilot_createfile"
+        | "copilot_listdirectory"
+        | "str_replace_editor"
+        | "file_editor"
+        | "text_editor"
+        | "developer__text_editor"
+        | "delete_file"
+        | "delete_path"
+        | "multi_edit"
+        | "readfile"
+        | "writefile"
+        | "strreplacefile" => first(&[
+            "file_path",
+            "notebook_path",
+            "path",
+            "filePath",
+            "dir_path",
+            "absolute_path",
+            "target_file",
+            "targetFile",
+            "relativeWorkspacePath",
+            "effectiveUri",
+            "filepath",
+        ]),
+        "grep"
+        | "glob"
+        | "find"
+        | "grep_files"
+        | "grep_search"
+        | "search_file_content"
+        | "search_files"
+        | "codebase_search"
+        | "file_search"
+        | "semantic_search"
+        | "ripgrep_raw_search"
+        | "glob_file_search" => {
+            let pattern = first(&["pattern", "query", "regex", "glob", "globPattern", "glob_pattern"])?;
             Some(match first(&["path", "include", "glob"]).filter(|place| *place != pattern) {
                 Some(place) => format!("{pattern} in {place}"),
                 None => pattern,
             })
         }
-        "webfetch" | "web_fetch" => first(&["url"]),
-        "websearch" | "web_search" | "web_search_call" | "toolsearch" | "tool_search" => first(&["query"])
-            .or_else(|| {
-                let action = arguments.get("action")?.as_object()?;
-                ["query", "url", "pattern"].iter().find_map(|key| action.get(*key)?.as_str()).map(first_line)
-            })
-            .or_else(|| first_of(arguments, "queries", None)),
+        "webfetch" | "web_fetch" | "fetch_webpage" | "fetch" => {
+            first(&["url", "prompt"]).or_else(|| first_of(arguments, "urls", None))
+        }
+        "websearch" | "web_search" | "google_web_search" | "web_search_call" | "toolsearch" | "tool_search" => {
+            first(&["query"])
+                .or_else(|| {
+                    let action = arguments.get("action")?.as_object()?;
+                    ["query", "url", "pattern"].iter().find_map(|key| action.get(*key)?.as_str()).map(first_line)
+                })
+                .or_else(|| first_of(arguments, "queries", None))
+        }
         "task" | "agent" => first(&["description", "subagent_type", "prompt"]),
         "taskcreate" => first(&["subject", "description"]),
-        "todowrite" => plan(arguments.get("todos")?.as_array()?, "content"),
+        "todowrite" | "todo_write" => plan(arguments.get("todos")?.as_array()?, "content"),
         "update_plan" => first(&["explanation"]).or_else(|| plan(arguments.get("plan")?.as_array()?, "step")),
         "skill" => {
             let skill = first(&["skill", "command", "name"])?;

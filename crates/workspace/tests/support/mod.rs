@@ -38,7 +38,14 @@ pub fn conversation(id: &str, turns: usize) -> Conversation {
         },
     });
     Conversation {
-        source: Source { harness: Harness::ClaudeCode, id: id.into(), path: None, version: None, cwd: None },
+        source: Source {
+            harness: Harness::ClaudeCode,
+            id: id.into(),
+            path: None,
+            version: None,
+            cwd: None,
+            parent: None,
+        },
         title: Some(format!("Conversation {id}")),
         title_is_prompt: false,
         created_at: start,

@@ -8,12 +8,12 @@ use std::{
 use super::{
     content::{Block, Content, MessageView},
     injected,
-    model_name::provider_and_model,
     session::{Entry, Said, Session},
     tree::{Kind, NodeId, Parent, Tree},
 };
 use crate::{
     Part,
+    import::model_name::provider_and_model,
     rows::{Object, Warnings, array_of, string_of},
 };
 

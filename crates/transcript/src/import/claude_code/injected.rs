@@ -40,7 +40,7 @@ const BEGINNINGS: [&str; 6] = [
 ];
 
 /// The words of `text` that a person wrote; `None` if there are none.
-pub(super) fn human_text(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn human_text(text: &str) -> Option<Cow<'_, str>> {
     let start = text.trim_start();
     if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn is_slash_command(text: &str) -> bool {
 
 /// `text` without the elements of that name. One that is never closed goes on to the end of the text
 /// if a line begins with it; else somebody wrote about it.
-fn without(text: &str, name: &str) -> String {
+pub(crate) fn without(text: &str, name: &str) -> String {
     let closing = format!("</{name}>");
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

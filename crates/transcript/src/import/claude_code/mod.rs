@@ -2,15 +2,17 @@
 //!
 //! The format, its evidence and every decision taken here: `docs/formats/claude-code.md`.
 
+mod beside;
 mod collect;
 mod content;
 mod injected;
-mod model_name;
 mod session;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod unite;
+
+pub(crate) use injected::{human_text, without};
 
 use std::{io::BufRead, ops::ControlFlow};
 

@@ -8,12 +8,13 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
+    beside,
     content::{Block, ToolResult},
     tree::{NodeId, Tree},
     unite::Messages,
 };
 use crate::{
-    Conversation, Harness, ParseOptions, Part, Source, Warning, assemble,
+    Conversation, Harness, Parent, ParseOptions, Part, Source, Warning, assemble,
     import::{fold_title, title_of},
     rows::Object,
     steps::summarise,
@@ -228,9 +229,12 @@ impl Session {
             }
         }
         // After all calls, since a result may stand before its call.
-        for (line, result) in results {
+        for (line, mut result) in results {
             if result.persisted {
-                notes.persisted.add(line);
+                match beside::persisted(options.path.as_deref(), &result.output) {
+                    Some(whole) => result.output = whole,
+                    None => notes.persisted.add(line),
+                }
             }
             if !messages.result(result) {
                 notes.orphans.add(line);
@@ -241,6 +245,11 @@ impl Session {
         });
         let created_at = turns.first()?.created_at;
         let warnings = notes.warnings(&self);
+        let described = if self.has_main { None } else { options.path.as_deref().and_then(beside::description) };
+        let (call, description) = described.unwrap_or_default();
+        let harness_title = harness_title.or_else(|| description.as_deref().and_then(fold_title));
+        let is_agents = !self.has_main && self.agent_id.is_some();
+        let parent = self.id.clone().filter(|_| is_agents).map(|id| Parent { id, call });
         Some(Conversation {
             source: Source {
                 harness: Harness::ClaudeCode,
@@ -248,6 +257,7 @@ impl Session {
                 path: options.path.clone(),
                 version: self.version,
                 cwd: self.cwd,
+                parent,
             },
             title_is_prompt: harness_title.is_none(),
             title: harness_title.or(first_words),

@@ -1,6 +1,7 @@
 //! What is easier to see alone than in a whole transcript.
 
-use super::{injected::human_text, model_name::provider_and_model};
+use super::injected::human_text;
+use crate::import::model_name::provider_and_model;
 
 #[test]
 fn models_are_named_by_provider() {

@@ -19,7 +19,7 @@ use std::{
 };
 
 use crate::{
-    Conversation, Harness, Source, assemble,
+    Conversation, Harness, Parent, Source, assemble,
     import::{Error, ParseOptions, Parsed, title_of},
     rows::{self, Row, Warnings, read_rows},
     steps,
@@ -144,6 +144,7 @@ struct Rollout {
     cwd: Option<String>,
     title: Option<String>,
     is_subagent: bool,
+    parent: Option<Parent>,
     /// The single JSON document of the first Codex, which is legitimately spread over lines.
     is_document: bool,
     gate: Gate,
@@ -162,6 +163,7 @@ impl Rollout {
             cwd: None,
             title: None,
             is_subagent: false,
+            parent: None,
             is_document: false,
             gate: Gate::default(),
             state: State::new(options.fallback_time),
@@ -288,6 +290,9 @@ impl Rollout {
             let subagent = payload.object("source").is_some_and(|source| source.has("subagent"))
                 || payload.str("thread_source").is_some_and(|source| source == "subagent");
             self.is_subagent = subagent;
+            let spawned = payload.object("source").and_then(|source| source.object("subagent")?.object("thread_spawn"));
+            let parent = spawned.and_then(|spawned| Some(spawned.str("parent_thread_id")?.into_owned()));
+            self.parent = parent.map(|id| Parent { id, call: None });
             self.header(payload);
             let started = payload.time("timestamp").unwrap_or_else(|| self.state.time());
             self.gate.begin(own.as_deref().unwrap_or_default(), started, payload.has("forked_from_id"));
@@ -367,6 +372,7 @@ impl Rollout {
                 path: options.path.clone(),
                 version: self.version,
                 cwd: self.cwd,
+                parent: self.parent,
             },
             title,
             title_is_prompt,

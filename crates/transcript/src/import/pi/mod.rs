@@ -4,7 +4,7 @@
 
 mod messages;
 mod person;
-mod tree;
+pub(crate) mod tree;
 
 use std::{io::BufRead, ops::ControlFlow};
 
@@ -195,6 +195,7 @@ impl Session {
                 path: options.path.clone(),
                 version: self.version,
                 cwd: self.cwd,
+                parent: None,
             },
             title,
             title_is_prompt,

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashMap};
 
 /// What an entry says of the one before it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Parent<'a> {
+pub(crate) enum Parent<'a> {
     /// Nothing: the first version's files are a line, and some programs append without ids.
     Previous,
     /// It is the first.
@@ -15,7 +15,7 @@ pub(super) enum Parent<'a> {
 
 /// Entries in the order of the file. An entry's parent is always an earlier one, so no walk can loop.
 #[derive(Debug)]
-pub(super) struct Tree<T> {
+pub(crate) struct Tree<T> {
     nodes: Vec<Node<T>>,
     by_id: HashMap<String, usize>,
     orphans: u64,
@@ -37,7 +37,7 @@ impl<T> Default for Tree<T> {
 impl<T> Tree<T> {
     /// Adds the next entry. One whose parent is not in the file comes after the entry before it: the
     /// parent's line was most likely damaged, and that must not cost the conversation up to there.
-    pub(super) fn push(&mut self, id: Option<String>, parent: &Parent<'_>, content: T) {
+    pub(crate) fn push(&mut self, id: Option<String>, parent: &Parent<'_>, content: T) {
         let previous = self.nodes.len().checked_sub(1);
         let parent = match parent {
             Parent::Root => None,
@@ -54,13 +54,13 @@ impl<T> Tree<T> {
     }
 
     /// Entries whose parent is not in the file.
-    pub(super) const fn orphans(&self) -> u64 {
+    pub(crate) const fn orphans(&self) -> u64 {
         self.orphans
     }
 
     /// A branch from the root: to the last entry of the file or, if an id is given, to the last one
     /// that has the entry of this id among its ancestors or is it. `None` if there is no such entry.
-    pub(super) fn branch(self, through: Option<&str>) -> Option<impl Iterator<Item = (Option<String>, T)>> {
+    pub(crate) fn branch(self, through: Option<&str>) -> Option<impl Iterator<Item = (Option<String>, T)>> {
         let leaf = match through {
             Some(id) => Some(self.last_below(*self.by_id.get(id)?)),
             None => self.nodes.len().checked_sub(1),

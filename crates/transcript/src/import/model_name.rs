@@ -2,9 +2,17 @@
 
 /// Beginnings of the names of other providers' models: Claude Code talks to them through a proxy, and
 /// to say that Anthropic made them would be false.
-const OTHERS: [(&str, &str); 15] = [
+const OTHERS: [(&str, &str); 23] = [
+    ("claude", "anthropic"),
+    ("chatgpt-", "openai"),
+    ("text-davinci", "openai"),
+    ("gemma", "google"),
+    ("codestral", "mistral"),
+    ("ministral", "mistral"),
+    ("command-", "cohere"),
+    ("phi-", "microsoft"),
     ("gpt-", "openai"),
-    ("o1-", "openai"),
+    ("o1", "openai"),
     ("o3", "openai"),
     ("o4-", "openai"),
     ("codex-", "openai"),
@@ -17,7 +25,7 @@ const OTHERS: [(&str, &str); 15] = [
     ("qwen", "qwen"),
     ("mistral-", "mistral"),
     ("devstral-", "mistral"),
-    ("llama-", "meta"),
+    ("llama", "meta"),
 ];
 
 /// `provider/model` for the model of an agent's row; `None` for the harness's own error texts and
@@ -25,7 +33,7 @@ const OTHERS: [(&str, &str); 15] = [
 ///
 /// A name with a provider stays. Bedrock's `us.anthropic.claude-…-v1:0`, also behind an ARN (which
 /// holds an account number), and Vertex's `claude-…@20250805` lose what says only where the model ran.
-pub(super) fn provider_and_model(name: &str) -> Option<String> {
+pub(crate) fn provider_and_model(name: &str) -> Option<String> {
     let name: String = name.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
     if name.is_empty() || name == "<synthetic>" || name == "unknown" {
         return None;
@@ -56,9 +64,33 @@ pub(super) fn provider_and_model(name: &str) -> Option<String> {
     if model.starts_with("claude") {
         return Some(format!("anthropic/{}", model.replace('@', "-")));
     }
+    Some(format!("{}/{model}", maker_of(model).unwrap_or("anthropic")))
+}
+
+/// `provider/model` of any harness's words: with the provider that it names; else with the one in the model's name, the one
+/// whose models have such names, or `usual`. `None` for a name that says nothing.
+pub(crate) fn named(provider: Option<&str>, name: &str, usual: Option<&str>) -> Option<String> {
+    let clean = |name: &str| -> String { name.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect() };
+    let model = clean(name);
+    if model.is_empty() || matches!(model.as_str(), "<synthetic>" | "unknown" | "auto" | "default" | "null") {
+        return None;
+    }
+    let provider = provider.map(clean).filter(|provider| !provider.is_empty());
+    Some(match provider {
+        Some(provider) if model.starts_with(&format!("{provider}/")) => model,
+        Some(provider) => format!("{provider}/{model}"),
+        None if model.contains('/') => model,
+        None => match maker_of(&model).or(usual) {
+            Some(maker) => format!("{maker}/{model}"),
+            None => model,
+        },
+    })
+}
+
+/// Who makes the models whose names begin so.
+fn maker_of(model: &str) -> Option<&'static str> {
     let lower = model.to_ascii_lowercase();
-    let provider = OTHERS.iter().find(|(start, _)| lower.starts_with(start)).map_or("anthropic", |(_, name)| name);
-    Some(format!("{provider}/{model}"))
+    OTHERS.iter().find(|(start, _)| lower.starts_with(start)).map(|(_, name)| *name)
 }
 
 fn is_region(name: &str) -> bool {
