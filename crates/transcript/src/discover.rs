@@ -1,5 +1,7 @@
 //! The transcripts on a machine: where each harness keeps them, without reading them.
 
+mod places;
+
 use std::{
     collections::HashMap,
     fs::{self, File},
@@ -34,6 +36,12 @@ pub struct Roots {
     /// pi's agent folder, the one that holds `sessions`; without it `.pi/agent` in the home folder,
     /// and the folders of omp and openclaw there.
     pub pi_dir: Option<PathBuf>,
+    /// Where programs keep data (`XDG_DATA_HOME`), besides the usual places in the home folder.
+    pub data_home: Option<PathBuf>,
+    /// Where programs keep settings (`XDG_CONFIG_HOME`), besides the usual places in the home folder.
+    pub config_home: Option<PathBuf>,
+    /// More folders, in which whatever is a transcript by its content is taken for one.
+    pub extra: Vec<PathBuf>,
 }
 
 /// A transcript that was found.
@@ -43,12 +51,13 @@ pub struct Found {
     pub harness: Harness,
     /// The file.
     pub path: PathBuf,
-    /// The session id in its name.
+    /// The session id in its name; of a file that holds several, the conversation's
+    /// ([`crate::ParseOptions::conversation`]).
     pub id: String,
     /// The last name of the folder the agent worked in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Its size in bytes, compressed if it is.
+    /// The file's size in bytes, compressed if it is.
     pub size: u64,
     /// When it was last written to.
     pub modified: Timestamp,
@@ -68,6 +77,9 @@ pub struct Unreadable {
 pub struct Discovery {
     /// The transcripts, newest first.
     pub sessions: Vec<Found>,
+    /// Those that an agent's own agents wrote (Claude Code, Codex), newest first: found by id, and not listed among what people
+    /// said.
+    pub subagents: Vec<Found>,
     /// What could not be looked into.
     pub unreadable: Vec<Unreadable>,
 }
@@ -93,8 +105,18 @@ pub fn discover(roots: &Roots) -> Discovery {
         search.pi(&home.join(".omp/agent/sessions"));
         search.pi(&home.join(".openclaw/agents"));
     }
+    places::search(&mut search, roots);
+    for root in &roots.extra {
+        places::anything(&mut search, root);
+    }
     let mut found = search.found;
-    found.sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+    for list in [&mut found.sessions, &mut found.subagents] {
+        list.sort_by(|a, b| {
+            b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)).then_with(|| a.id.cmp(&b.id))
+        });
+    }
+    // A folder that was named may lie within one that was searched.
+    found.sessions.dedup_by(|later, first| later.path == first.path && later.id == first.id);
     found
 }
 
@@ -104,6 +126,7 @@ struct Search {
 }
 
 /// A file on the walk.
+#[derive(Clone)]
 struct Entry {
     path: PathBuf,
     name: String,
@@ -113,14 +136,30 @@ struct Entry {
     depth: usize,
 }
 
+impl Entry {
+    /// The file at a path; `None` if there is none with something in it.
+    fn at(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
+        let name = path.file_name()?.to_str()?.to_owned();
+        let modified = metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+        let modified = modified.unwrap_or(Timestamp::UNIX_EPOCH);
+        Some(Self { path: path.to_path_buf(), name, size: metadata.len(), modified, depth: 0 })
+    }
+}
+
 impl Search {
     fn claude_code(&mut self, root: &Path) {
         // All sessions of a folder are of one project: one head tells it.
         let mut projects: HashMap<PathBuf, Option<String>> = HashMap::new();
         self.walk(root, |search, entry| {
             let Some(id) = entry.name.strip_suffix(".jsonl") else { return };
-            // `<project>/<session>.jsonl`; what lies deeper, and `agent-…` beside them, is a subagent's.
-            if entry.depth != 1 || id.starts_with("agent-") {
+            // `<project>/<session>.jsonl`; `agent-…` beside them, or deeper, is a subagent's.
+            if id.starts_with("agent-") {
+                let id = id.to_owned();
+                search.add_subagent(Harness::ClaudeCode, entry, id);
+                return;
+            }
+            if entry.depth != 1 {
                 return;
             }
             let folder = entry.path.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -154,7 +193,9 @@ impl Search {
                     matches!(row.text("payload", "thread_source"), Some(b"subagent" | b"guardian_review"))
                         || row.has_at(["payload", "source", "subagent"])
                 });
-                if !is_subagent {
+                if is_subagent {
+                    search.add_subagent(Harness::Codex, entry, id);
+                } else {
                     search.add(Harness::Codex, entry, id, cwd.and_then(|cwd| last_name(&cwd)));
                 }
             });
@@ -197,6 +238,11 @@ impl Search {
         self.found.sessions.push(Found { harness, path, id, project, size, modified });
     }
 
+    fn add_subagent(&mut self, harness: Harness, entry: Entry, id: String) {
+        let Entry { path, size, modified, .. } = entry;
+        self.found.subagents.push(Found { harness, path, id, project: None, size, modified });
+    }
+
     /// The beginning of a file, decompressed.
     fn head(&mut self, path: &Path) -> Option<Vec<u8>> {
         match read_head(path) {
@@ -209,8 +255,19 @@ impl Search {
         }
     }
 
-    /// Calls `on_file` for each file with something in it below `root`, one folder after the other.
-    fn walk(&mut self, root: &Path, mut on_file: impl FnMut(&mut Self, Entry)) {
+    /// Calls `on_file` for each file of JSON with something in it below `root`, one folder after the other.
+    fn walk(&mut self, root: &Path, on_file: impl FnMut(&mut Self, Entry)) {
+        self.walk_named(root, |name| name.contains(".json"), on_file);
+    }
+
+    /// The same for files of every name that a transcript may have.
+    fn walk_all(&mut self, root: &Path, on_file: impl FnMut(&mut Self, Entry)) {
+        const ENDINGS: [&str; 7] = [".db", ".vscdb", ".zip", ".md", ".html", ".sqlite", ".sqlite3"];
+        let may_be = |name: &str| name.contains(".json") || ENDINGS.iter().any(|ending| name.ends_with(ending));
+        self.walk_named(root, may_be, on_file);
+    }
+
+    fn walk_named(&mut self, root: &Path, is_wanted: impl Fn(&str) -> bool, mut on_file: impl FnMut(&mut Self, Entry)) {
         let mut folders = vec![(root.to_path_buf(), 0)];
         while let Some((folder, depth)) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
@@ -238,7 +295,7 @@ impl Search {
                     continue;
                 }
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
-                if !name.contains(".json") {
+                if !is_wanted(&name) {
                     continue;
                 }
                 // Follows a link to a file, which `entry.metadata` would not.
@@ -258,7 +315,11 @@ impl Search {
     }
 
     fn unreadable(&mut self, path: &Path, error: &io::Error) {
-        self.found.unreadable.push(Unreadable { path: path.to_path_buf(), reason: error.to_string() });
+        self.unreadable_because(path, error.to_string());
+    }
+
+    fn unreadable_because(&mut self, path: &Path, reason: String) {
+        self.found.unreadable.push(Unreadable { path: path.to_path_buf(), reason });
     }
 }
 

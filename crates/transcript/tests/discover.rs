@@ -151,6 +151,7 @@ fn given_folders_stand_in_for_those_in_the_home_folder() {
         claude_config_dir: Some(home.join("elsewhere")),
         codex_home: Some(home.join("no such folder")),
         pi_dir: Some(home.join("pi")),
+        ..Roots::default()
     };
     let ids: Vec<String> = discover(&roots).sessions.into_iter().map(|found| found.id).collect();
     assert_eq!(ids, ["moved", "c"]);
