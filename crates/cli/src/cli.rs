@@ -119,6 +119,9 @@ fn harness(name: &str) -> Result<Harness, String> {
 pub struct Sessions {
     /// Only conversations in which this was said
     pub query: Option<String>,
+    /// Also look here for whatever is a transcript by its content
+    #[arg(long, value_name = "DIR")]
+    pub root: Vec<PathBuf>,
     /// Only this agent's
     #[arg(long, value_parser = harness, value_name = "HARNESS")]
     pub harness: Option<Harness>,

@@ -60,6 +60,13 @@ pub fn codex_home() -> Option<PathBuf> {
     variable("CODEX_HOME").map(PathBuf::from)
 }
 
+/// The folders for data and for settings, where the environment moves them. A path that is not absolute is none, by the XDG
+/// specification.
+pub fn xdg_folders() -> (Option<PathBuf>, Option<PathBuf>) {
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    (folder("XDG_DATA_HOME"), folder("XDG_CONFIG_HOME"))
+}
+
 /// Longest configuration of git that is read, in bytes.
 const GIT_CONFIG_BYTES: u64 = 1_000_000;
 

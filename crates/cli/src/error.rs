@@ -4,7 +4,6 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use onrecord_atproto::oauth::Scopes;
 use onrecord_lexicon::AtUri;
-use onrecord_transcript::Harness;
 use onrecord_workspace::Access;
 
 use crate::output::{Out, line_on_stderr, printable};
@@ -31,8 +30,10 @@ pub enum Error {
     File { path: PathBuf, source: io::Error },
     #[error("standard input: {0}")]
     Stdin(io::Error),
-    #[error("{name} is not a transcript that onrecord knows")]
-    UnknownFormat { name: String },
+    #[error("{name} is not a transcript that onrecord knows: {unknown}")]
+    UnknownFormat { name: String, unknown: onrecord_transcript::detect::Unknown },
+    #[error("{} holds {count} conversations; name the one that is meant:\n  {}", .name.display(), .names.join("\n  "))]
+    SeveralConversations { name: PathBuf, count: usize, names: Vec<String> },
     #[error("{name} is empty")]
     EmptyFile { name: String },
     #[error("{name}: {source}")]
@@ -165,10 +166,11 @@ impl Error {
         use onrecord_redact::Error as Redact;
         use onrecord_workspace::Error as Ws;
         Some(match self {
-            Self::UnknownFormat { .. } => {
-                let known: Vec<_> = Harness::ALL.iter().map(|h| h.as_str()).collect();
-                format!("if you know which agent wrote it, name it: --harness {}", known.join(" | "))
+            Self::UnknownFormat { unknown, .. } => {
+                let tried: Vec<_> = unknown.refused.iter().map(|(h, why)| format!("  {h}: {why}")).collect();
+                format!("if you know which agent wrote it, name it with --harness. What was tried:\n{}", tried.join("\n"))
             }
+            Self::SeveralConversations { .. } => "put the # and the id behind the file's name, quoted for the shell".to_owned(),
             Self::NoSuchSession { .. } => "`onrecord sessions` lists what there is; a file's path works too".to_owned(),
             Self::TranscriptGone { .. } => {
                 "without it nothing new can be decided; `onrecord show` and `publish` use what is on record, `unpublish` takes it back".to_owned()

@@ -17,6 +17,7 @@ use onrecord_redact::{
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
     discover::{self, Discovery, Roots},
+    import::{Listed, OTHERS, contents},
     parse,
 };
 use onrecord_workspace::{
@@ -27,7 +28,7 @@ use crate::{
     cli::{RulesArgs, SessionArg},
     config,
     error::{Error, Result},
-    output::{Notes, Out},
+    output::{Notes, Out, one_line},
     rules,
 };
 
@@ -60,7 +61,7 @@ impl Opened {
     pub async fn open(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
         let workspace = config::open_workspace()?;
         let read = match find(arg, &workspace)? {
-            Found::Transcript(input) => read_any(input, grain, None)?,
+            Found::Transcript(input) => the_one_meant(read_any(input, grain, None)?)?,
             Found::Gone { path, uris, .. } => {
                 return Err(Error::TranscriptGone { name: arg.session.clone(), path, uris });
             }
@@ -76,7 +77,7 @@ impl Opened {
     pub fn with_grain(arg: &SessionArg, rules: &RulesArgs, grain: Grain, out: &Out) -> Result<Self> {
         let workspace = config::open_workspace()?;
         match find(arg, &workspace)? {
-            Found::Transcript(input) => match read_any(input, grain, None)? {
+            Found::Transcript(input) => match the_one_meant(read_any(input, grain, None)?)? {
                 (conversation, None) => Self::with((conversation, None), workspace, rules, out.notes()),
                 (_, Some(_)) => Err(Error::IsARecord { name: arg.session.clone() }),
             },
@@ -88,7 +89,7 @@ impl Opened {
     /// Opens a transcript that was found, to be decided about again and again.
     pub fn at(input: Input, rules: &RulesArgs) -> Result<Self> {
         let name = input.name.clone();
-        match read_any(input, Grain::Turn, None)? {
+        match the_one_meant(read_any(input, Grain::Turn, None)?)? {
             (conversation, None) => Self::with((conversation, None), config::open_workspace()?, rules, Notes::NONE),
             (_, Some(_)) => Err(Error::IsARecord { name }),
         }
@@ -366,16 +367,30 @@ pub struct Input {
     pub name: String,
     pub path: Option<PathBuf>,
     pub harness: Option<Harness>,
+    /// Which conversation of a file that holds several.
+    pub conversation: Option<String>,
 }
 
 /// What `arg` names, if it is a file or standard input: for that no store is needed.
 pub fn file(arg: &SessionArg) -> Option<Input> {
     let name = arg.session.as_str();
     if name == "-" {
-        return Some(Input { name: "standard input".to_owned(), path: None, harness: arg.harness });
+        let name = "standard input".to_owned();
+        return Some(Input { name, path: None, harness: arg.harness, conversation: None });
     }
-    let path = Path::new(name);
-    path.exists().then(|| Input { name: name.to_owned(), path: Some(path.to_owned()), harness: arg.harness })
+    let input = |path: &str, conversation: Option<&str>| {
+        let path = Path::new(path);
+        // A folder stands for the file in it that is the conversation.
+        let path =
+            if path.is_dir() { detect::main_file(path).unwrap_or_else(|| path.to_owned()) } else { path.to_owned() };
+        let conversation = conversation.map(str::to_owned);
+        path.exists().then(|| Input { name: name.to_owned(), path: Some(path), harness: arg.harness, conversation })
+    };
+    // A conversation of a file that holds several is named behind the file, unless a file is called so.
+    input(name, None).or_else(|| {
+        let (file, conversation) = name.rsplit_once('#').filter(|_| !name.contains("://"))?;
+        input(file, Some(conversation).filter(|id| !id.is_empty()))
+    })
 }
 
 /// Finds what `arg` names.
@@ -384,8 +399,13 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
         return Ok(Found::Transcript(input));
     }
     let name = arg.session.as_str();
-    let transcript = |path: PathBuf, harness| {
-        Ok(Found::Transcript(Input { name: name.to_owned(), path: Some(path), harness: arg.harness.or(harness) }))
+    let transcript = |path: PathBuf, harness, id: &str| {
+        Ok(Found::Transcript(Input {
+            name: name.to_owned(),
+            path: Some(path),
+            harness: arg.harness.or(harness),
+            conversation: Some(id.to_owned()),
+        }))
     };
     if let Some(link) = record_link(name, workspace)? {
         return Ok(Found::Record(link));
@@ -407,11 +427,14 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
     };
     let mut candidates = discovery.sessions.clone();
     candidates.retain(|s| s.id.starts_with(name));
+    if candidates.is_empty() {
+        candidates = discovery.subagents.iter().filter(|s| s.id.starts_with(name)).cloned().collect();
+    }
     if candidates.iter().any(|s| s.id == name) {
         candidates.retain(|s| s.id == name);
     }
     match candidates.as_slice() {
-        [only] => transcript(only.path.clone(), Some(only.harness)),
+        [only] => transcript(only.path.clone(), Some(only.harness), &only.id),
         [] => {
             // A file that was opened by its path before.
             let mut seen = workspace.seen_with_prefix(name)?;
@@ -422,9 +445,9 @@ pub fn find(arg: &SessionArg, workspace: &Workspace) -> Result<Found> {
                 [only] => match &only.path {
                     Some(path) if !Path::new(path).exists() => match gone(only, workspace)? {
                         Some(gone) => Ok(gone),
-                        None => transcript(path.into(), only.harness.parse().ok()),
+                        None => transcript(path.into(), only.harness.parse().ok(), &only.source_id),
                     },
-                    Some(path) => transcript(path.into(), only.harness.parse().ok()),
+                    Some(path) => transcript(path.into(), only.harness.parse().ok(), &only.source_id),
                     None => Err(unknown()),
                 },
                 [] => Err(unknown()),
@@ -452,10 +475,19 @@ fn gone(seen: &SeenConversation, workspace: &Workspace) -> Result<Option<Found>>
 
 /// The transcripts that agents left on this machine.
 pub fn discovered() -> Discovery {
+    discovered_also_in(Vec::new())
+}
+
+/// The same, and what is a transcript by its content below these folders.
+pub fn discovered_also_in(extra: Vec<PathBuf>) -> Discovery {
+    let (data_home, config_home) = config::xdg_folders();
     let roots = Roots {
         home: config::home(),
         claude_config_dir: config::claude_config_dir(),
         codex_home: config::codex_home(),
+        data_home,
+        config_home,
+        extra,
         ..Roots::default()
     };
     discover::discover(&roots)
@@ -566,9 +598,10 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
                     return Ok((conversation, Some(original)));
                 }
             }
-            let harness = detect::detect(&head);
+            let identified = detect::identify(&head, input.path.as_deref());
             reader = Box::new(Cursor::new(head).chain(reader));
-            harness.ok_or_else(|| Error::UnknownFormat { name: name.clone() })?
+            let identified = identified.map_err(|source| Error::Transcript { name: name.clone(), source })?;
+            identified.map_err(|unknown| Error::UnknownFormat { name: name.clone(), unknown })?
         }
     };
     let stem = input.path.as_deref().and_then(Path::file_stem).map(|s| s.to_string_lossy().into_owned());
@@ -579,6 +612,7 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
         path: input.path,
         home: config::home().map(|h| h.to_string_lossy().into_owned()),
         branch,
+        conversation: input.conversation,
     };
     let parsed =
         parse(harness, &mut reader, &options).map_err(|source| Error::Transcript { name: name.clone(), source })?;
@@ -586,6 +620,32 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
     let longest = parsed.conversations.into_iter().max_by_key(|c| c.turns.len());
     let longest = longest.ok_or(Error::Transcript { name, source: onrecord_transcript::Error::Empty })?;
     Ok((longest, None))
+}
+
+/// Refuses a conversation that was only taken for the one meant: of a file that holds several, one must be named before
+/// anything is decided about it.
+fn the_one_meant(read: (Conversation, Option<Original>)) -> Result<(Conversation, Option<Original>)> {
+    match others(&read.0) {
+        Some(others) => Err(others),
+        None => Ok(read),
+    }
+}
+
+/// The names of all conversations of the file that this one was taken from, if it holds several and none was named.
+pub fn others(conversation: &Conversation) -> Option<Error> {
+    /// Names that are printed.
+    const SHOWN: usize = 20;
+    conversation.warnings.iter().find(|warning| warning.code == OTHERS)?;
+    let path = conversation.source.path.as_ref()?;
+    let mut listed = contents(conversation.source.harness, path).ok()?;
+    listed.sort_by_key(|one| std::cmp::Reverse(one.modified));
+    let count = listed.len();
+    let line = |one: Listed| match one.title {
+        Some(title) => format!("{}#{}  {}", path.display(), one.id, one_line(&title, 60)),
+        None => format!("{}#{}", path.display(), one.id),
+    };
+    let names = listed.into_iter().take(SHOWN).map(line).collect();
+    Some(Error::SeveralConversations { name: path.clone(), count, names })
 }
 
 /// Whether a file begins as a document of records does. Rows of transcripts are looked at by their own rules.

@@ -216,7 +216,12 @@ impl<'a> Follower<'a> {
         if self.read.as_ref().is_none_or(|(s, m, _)| (*s, *m) != (size, modified)) {
             let started = Instant::now();
             let harness = self.args.session.harness;
-            let input = Input { name: self.session.session.clone(), path: Some(self.path.clone()), harness };
+            let input = Input {
+                name: self.session.session.clone(),
+                path: Some(self.path.clone()),
+                harness,
+                conversation: None,
+            };
             let conversation = match source::read(input, self.args.to.grain.into(), None) {
                 Ok(conversation) => conversation,
                 // It has only begun, or is being written anew.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub fn run(args: &Sessions, out: &mut Out) -> Result<u8> {
-    let discovery = source::discovered();
+    let discovery = source::discovered_also_in(args.root.clone());
     for folder in &discovery.unreadable {
         out.note(format_args!("left out: {}: {}", folder.path.display(), folder.reason));
     }
@@ -63,6 +63,7 @@ fn matching(session: &Found, args: &Sessions, out: &Out) -> Option<Conversation>
         name: session.path.display().to_string(),
         path: Some(session.path.clone()),
         harness: Some(session.harness),
+        conversation: Some(session.id.clone()),
     };
     let conversation = match source::read(input, Grain::Turn, None) {
         Ok(conversation) => conversation,

@@ -63,6 +63,9 @@ pub fn run(args: &Show, out: &mut Out) -> Result<u8> {
         let place = warning.line.map_or_else(String::new, |n| format!("line {n}: "));
         out.note(format_args!("{place}{} ({})", warning.message, warning.code));
     }
+    if let Some(several) = source::others(&conversation) {
+        out.note(several);
+    }
     Ok(0)
 }
 
