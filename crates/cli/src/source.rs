@@ -568,6 +568,9 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
             if meta.is_dir() {
                 return Err(at(io::Error::from(io::ErrorKind::IsADirectory)));
             }
+            if is_device(&meta) {
+                return Err(at(io::Error::other("it is a device, and holds no transcript")));
+            }
             let time = meta.modified().ok().and_then(|t| Timestamp::try_from(t).ok()).unwrap_or_else(Timestamp::now);
             (Box::new(BufReader::with_capacity(1 << 20, file)), time)
         }
@@ -604,7 +607,7 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
             identified.map_err(|unknown| Error::UnknownFormat { name: name.clone(), unknown })?
         }
     };
-    let stem = input.path.as_deref().and_then(Path::file_stem).map(|s| s.to_string_lossy().into_owned());
+    let stem = input.path.as_deref().map(detect::name_of);
     let options = ParseOptions {
         grain,
         fallback_id: stem.unwrap_or_else(|| "stdin".to_owned()),
@@ -646,6 +649,18 @@ pub fn others(conversation: &Conversation) -> Option<Error> {
     };
     let names = listed.into_iter().take(SHOWN).map(line).collect();
     Some(Error::SeveralConversations { name: path.clone(), count, names })
+}
+
+/// Whether what was opened is a device: some never end.
+#[cfg(unix)]
+fn is_device(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    meta.file_type().is_char_device() || meta.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// Whether a file begins as a document of records does. Rows of transcripts are looked at by their own rules.

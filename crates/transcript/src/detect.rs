@@ -115,6 +115,22 @@ fn cline_of(path: Option<&Path>) -> Harness {
 /// How much of a file in an archive is looked at, in bytes.
 const HEAD_BYTES: u64 = 256 * 1024;
 
+/// What a transcript is called by its path: its stem or, where all files of a harness are called the same, its folder's name.
+#[must_use]
+pub fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let known = [".zst", ".jsonl", ".json", ".messages"].iter().fold(name.as_ref(), |n, end| n.trim_end_matches(end));
+    let plain = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = if known.len() < name.len() { known } else { plain.as_ref() };
+    let is_common = matches!(stem, "api_conversation_history" | "wire" | "events" | "base_state" | "context");
+    let mut folder = path.parent().filter(|_| is_common);
+    // Kimi Code: `<session>/agents/main/wire.jsonl`.
+    if folder.and_then(Path::file_name).is_some_and(|name| name == "main") {
+        folder = folder.and_then(|folder| folder.parent()?.parent());
+    }
+    folder.and_then(Path::file_name).map_or_else(|| stem.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 /// The file to read of a folder that is one conversation's, or an unpacked export; `None` if it is neither.
 #[must_use]
 pub fn main_file(folder: &Path) -> Option<PathBuf> {

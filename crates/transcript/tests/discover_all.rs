@@ -17,7 +17,7 @@ use std::{
 };
 
 use onrecord_transcript::{
-    Harness, ParseOptions,
+    ParseOptions,
     discover::{Roots, discover},
 };
 use support::options;
@@ -45,7 +45,11 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());
-        if entry.path().is_dir() { copy(&entry.path(), &target) } else { drop(fs::copy(entry.path(), target).unwrap()) }
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            let _ = fs::copy(entry.path(), target).unwrap();
+        }
     }
 }
 

@@ -112,7 +112,7 @@ pub(super) fn anything(search: &mut Search, root: &Path) {
             Ok(listed) if !listed.is_empty() => many(search, found, &entry, listed),
             Ok(_) if is_side_file(found, &name) => {}
             Ok(_) => {
-                let id = id_of(&entry);
+                let id = detect::name_of(&entry.path);
                 let project = project_of(&head);
                 search.add(found, entry, id, project);
             }
@@ -138,19 +138,6 @@ fn in_folder(entry: &Entry, name: &str) -> bool {
     entry.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == name)
 }
 
-/// The id in a file's name or, where all files are called the same, in its folder's.
-fn id_of(entry: &Entry) -> String {
-    let stem = entry.name.trim_end_matches(".zst").trim_end_matches(".jsonl").trim_end_matches(".json");
-    let stem = stem.trim_end_matches(".messages");
-    let is_common = matches!(stem, "api_conversation_history" | "wire" | "events" | "base_state" | "context");
-    let mut folder = entry.path.parent();
-    if is_common && in_folder(entry, "main") {
-        folder = folder.and_then(|folder| folder.parent()?.parent());
-    }
-    let named = folder.and_then(Path::file_name).filter(|_| is_common);
-    named.map_or_else(|| stem.to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
 /// The last name of the folder that the beginning of a file names.
 fn project_of(head: &[u8]) -> Option<String> {
     let folder = detect::rows(head).find_map(|row| {
@@ -173,7 +160,7 @@ fn files(search: &mut Search, harness: Harness, root: &Path, is_one: impl Fn(&En
         if detect::detect(&head) != Some(harness) {
             return;
         }
-        let (id, project) = (id_of(&entry), project_of(&head));
+        let (id, project) = (detect::name_of(&entry.path), project_of(&head));
         search.add(harness, entry, id, project);
     });
 }
@@ -186,7 +173,7 @@ fn vscode(search: &mut Search, user: &Path) {
 fn tasks(search: &mut Search, harness: Harness, root: &Path) {
     search.walk(root, |search, entry| {
         if entry.name == "api_conversation_history.json" {
-            let id = id_of(&entry);
+            let id = detect::name_of(&entry.path);
             search.add(harness, entry, id, None);
         }
     });

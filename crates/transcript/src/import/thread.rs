@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use jiff::Timestamp;
 
-use super::{Error, ParseOptions, Parsed, blocks::ToolResult, fold_title, title_of};
+use super::{
+    Error, ParseOptions, Parsed,
+    blocks::{ToolResult, data_url},
+    fold_title, title_of,
+};
 use crate::{Conversation, Harness, Message, Parent, Part, Role, Source, Warning, assemble, rows::Warnings, steps};
 
 /// What a conversation is besides its messages.
@@ -83,7 +87,8 @@ impl Thread {
     /// Adds a message. One without parts changes the time only.
     pub(crate) fn say(&mut self, said: Said) {
         self.set_time(said.time);
-        let Said { role, id, model, mut parts, .. } = said;
+        let Said { role, id, model, parts, .. } = said;
+        let mut parts: Vec<Part> = parts.into_iter().flat_map(without_inline_images).collect();
         if role == Role::User {
             for part in &mut parts {
                 if let Part::Text { text } = part {
@@ -180,6 +185,34 @@ impl Thread {
     }
 }
 
+/// A text whose images stand in it as data, as chat apps keep them, with the images as parts of their own behind it.
+fn without_inline_images(part: Part) -> Vec<Part> {
+    const START: &str = "](data:";
+    let Part::Text { text } = part else { return vec![part] };
+    if !text.contains(START) {
+        return vec![Part::Text { text }];
+    }
+    let mut kept = String::new();
+    let mut images = Vec::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once(START) {
+        let image = after.split_once(')').and_then(|(url, after)| Some((data_url(&format!("data:{url}"))?, after)));
+        let label = before.rfind("![").filter(|at| !before.get(*at..).unwrap_or_default().contains('\n'));
+        let (Some(((mime_type, bytes), behind)), Some(label)) = (image, label) else {
+            kept.push_str(before);
+            kept.push_str(START);
+            rest = after;
+            continue;
+        };
+        kept.push_str(before.get(..label).unwrap_or_default());
+        images.push(Part::Image { mime_type, bytes });
+        rest = behind;
+    }
+    kept.push_str(rest);
+    images.insert(0, Part::Text { text: kept });
+    images
+}
+
 /// What a file with one conversation gives. `bytes` is its length and `recognised` whether anything in it is the harness's.
 pub(crate) fn one(
     thread: Thread,
@@ -201,4 +234,46 @@ pub(crate) fn one(
     let warnings = warnings.finish();
     let conversation = thread.conversation(harness, head, options, &warnings).ok_or(Error::Empty)?;
     Ok(Parsed { conversations: vec![conversation], warnings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_within_a_text_become_parts() {
+        let text =
+            "See ![plan](data:image/png;base64,aGVsbG8=) and [a link](data: x) and ![](data:image/gif;base64,aGk=)!";
+        let parts = without_inline_images(Part::Text { text: text.to_owned() });
+        let image = |kind: &str, bytes| Part::Image { mime_type: kind.to_owned(), bytes };
+        let text = "See  and [a link](data: x) and !".to_owned();
+        assert_eq!(parts, [Part::Text { text }, image("image/png", 5), image("image/gif", 2)]);
+    }
+
+    #[test]
+    fn calls_of_one_id_get_their_results_in_turn_and_a_result_without_a_call_is_counted() {
+        let call = || Part::ToolCall {
+            id: "x".to_owned(),
+            name: "t".to_owned(),
+            input: serde_json::json!({}),
+            output: None,
+            failed: false,
+        };
+        let mut thread = Thread::new(Timestamp::UNIX_EPOCH);
+        thread.say(Said::agent(None, vec![call(), call()]));
+        for output in ["one", "two", "three"] {
+            thread.result(ToolResult {
+                call_id: "x".to_owned(),
+                output: Some(output.to_owned()),
+                ..ToolResult::default()
+            });
+        }
+        let outputs: Vec<_> = thread.messages[0]
+            .parts
+            .iter()
+            .map(|part| if let Part::ToolCall { output, .. } = part { output.clone() } else { None })
+            .collect();
+        assert_eq!(outputs, [Some("one".to_owned()), Some("two".to_owned())]);
+        assert_eq!(thread.left_out["orphan-tool-result"].0, 1);
+    }
 }
