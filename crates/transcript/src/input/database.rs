@@ -1,7 +1,8 @@
 //! Databases of agents: opened to be read, never written, whatever state they are in.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::Read,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -26,28 +27,33 @@ pub(crate) struct Database {
 impl Database {
     /// Opens the database at `path`, with what is in the write-ahead log beside it.
     ///
-    /// SQLite needs a shared-memory file to read a log. Where it may not make one (a folder that cannot be written, a copy on a
-    /// read-only disk) the file is read as if nobody wrote to it, without its log.
+    /// SQLite would make files of its own beside a database that keeps a log, and has none at the moment: such a database, which
+    /// nobody has open, is read as it lies. So is one beside whose log no shared memory may be made (a folder that cannot be
+    /// written, a copy on a read-only disk), without the log.
     ///
     /// # Errors
     /// [`Error::Database`] if it is none, is locked, or cannot be read.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let at = |error: rusqlite::Error| Error::Database { path: path.to_path_buf(), reason: reason(&error) };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+        let settled = |opened: rusqlite::Result<Connection>| {
+            let connection = opened?;
             settle(&connection)?;
             Ok(connection)
-        });
-        let connection = match opened {
-            Ok(connection) => connection,
-            Err(error) if needs_log(&error) && fs::metadata(path).is_ok() => {
-                let uri = format!("file:{}?immutable=1", uri_path(path));
-                let connection = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).map_err(at)?;
-                settle(&connection).map_err(at)?;
-                connection
-            }
-            Err(error) => return Err(at(error)),
         };
+        let as_it_lies = || {
+            let uri = format!("file:{}?immutable=1", uri_path(path));
+            settled(Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI))
+        };
+        let connection = if is_at_rest(path) {
+            as_it_lies()
+        } else {
+            match settled(Connection::open_with_flags(path, flags)) {
+                Err(error) if needs_log(&error) && fs::metadata(path).is_ok() => as_it_lies(),
+                opened => opened,
+            }
+        };
+        let connection = connection.map_err(at)?;
         Ok(Self { connection, path: path.to_path_buf() })
     }
 
@@ -78,6 +84,17 @@ impl Database {
         }
         Ok(found)
     }
+}
+
+/// Whether a database that keeps a log has none, so that nobody has it open. The format of the file is in its bytes 18 and 19:
+/// 2 is a log (SQLite's description of its format, 1.3).
+fn is_at_rest(path: &Path) -> bool {
+    let mut header = [0; 20];
+    let keeps_log =
+        File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok() && header.ends_with(&[2, 2]);
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    keeps_log && !fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// The first statement is what opens the file.
@@ -169,6 +186,17 @@ mod tests {
         assert!(database.has("t", &["a"]) && !database.has("t", &["b"]) && !database.has("u", &[]));
         drop(database);
         assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn no_file_is_made_beside_a_database_at_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(folder.path(), "pragma journal_mode=wal; create table t (a text); insert into t values ('x');");
+        assert!(is_at_rest(&path));
+        let database = Database::open(&path).unwrap();
+        assert_eq!(database.rows("SELECT a FROM t", &[], |row| Some(text(row, 0)?.into_owned())).unwrap(), ["x"]);
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["x.db"]);
     }
 
     #[test]
