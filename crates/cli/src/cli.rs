@@ -119,9 +119,6 @@ fn harness(name: &str) -> Result<Harness, String> {
 pub struct Sessions {
     /// Only conversations in which this was said
     pub query: Option<String>,
-    /// Also look here for whatever is a transcript by its content
-    #[arg(long, value_name = "DIR")]
-    pub root: Vec<PathBuf>,
     /// Only this agent's
     #[arg(long, value_parser = harness, value_name = "HARNESS")]
     pub harness: Option<Harness>,
@@ -131,6 +128,9 @@ pub struct Sessions {
     /// Only those that changed on this day or later
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub since: Option<jiff::civil::Date>,
+    /// Also look here for whatever is a transcript by its content
+    #[arg(long, value_name = "DIR")]
+    pub root: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

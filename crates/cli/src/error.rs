@@ -168,7 +168,12 @@ impl Error {
         Some(match self {
             Self::UnknownFormat { unknown, .. } => {
                 let tried: Vec<_> = unknown.refused.iter().map(|(h, why)| format!("  {h}: {why}")).collect();
-                format!("if you know which agent wrote it, name it with --harness. What was tried:\n{}", tried.join("\n"))
+                let known: Vec<_> = unknown.refused.iter().map(|(h, _)| h.as_str()).collect();
+                format!(
+                    "if you know which agent wrote it, name it: --harness {}\nwhat was tried:\n{}",
+                    known.join(" | "),
+                    tried.join("\n")
+                )
             }
             Self::SeveralConversations { .. } => "put the # and the id behind the file's name, quoted for the shell".to_owned(),
             Self::NoSuchSession { .. } => "`onrecord sessions` lists what there is; a file's path works too".to_owned(),

@@ -96,7 +96,8 @@ fn of_document(row: &Outline<'_>) -> Option<Harness> {
         Some(Harness::Zed)
     } else if has("agent") && has("sessionId") || of_messages("ts") {
         Some(Harness::Cline)
-    } else if of_messages("role") {
+    } else if has("model") && of_messages("role") {
+        // A request; messages alone may be anything.
         Some(Harness::OpenAiChat)
     } else {
         None
