@@ -46,7 +46,7 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &target)
+            copy(&entry.path(), &target);
         } else {
             let _ = fs::copy(entry.path(), target).unwrap();
         }
@@ -125,8 +125,8 @@ fn every_agent_is_found_in_its_place_and_what_is_found_can_be_read() {
         ("cursor", "c-1"),
         ("cursor", "x1"),
         ("droid", "d-1"),
-        ("gemini-cli", "session-2026-01-01"),
-        ("gemini-cli", "session-2026-01-02"),
+        ("gemini-cli", "g-1"),
+        ("gemini-cli", "g-2"),
         ("goose", "20250101_1"),
         ("goose", "20260101_1"),
         ("kilo", "1767225600000"),

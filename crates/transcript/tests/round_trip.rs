@@ -57,8 +57,8 @@ fn conversation() -> impl Strategy<Value = Vec<Exchange>> {
     prop::collection::vec((words(), said), 1..5)
 }
 
-fn lines(rows: Vec<Value>) -> String {
-    rows.iter().map(|row| format!("{row}\n")).collect()
+fn lines(rows: impl IntoIterator<Item = Value>) -> String {
+    rows.into_iter().map(|row| format!("{row}\n")).collect()
 }
 
 fn id(exchange: usize, n: usize) -> String {
@@ -236,7 +236,7 @@ fn written(harness: Harness, conversation: &[Exchange]) -> Option<String> {
         Harness::CopilotCli => {
             let mut rows = Vec::new();
             let mut push = |kind: &str, data: Value| {
-                rows.push(json!({"type": kind, "id": format!("e{}", rows.len()), "timestamp": time(rows.len()), "data": data}))
+                rows.push(json!({"type": kind, "id": format!("e{}", rows.len()), "timestamp": time(rows.len()), "data": data}));
             };
             push("session.start", json!({"sessionId": "s"}));
             for (at, (prompt, said)) in each() {
@@ -286,8 +286,7 @@ fn written(harness: Harness, conversation: &[Exchange]) -> Option<String> {
         Harness::Cursor => lines(
             messages(conversation)
                 .into_iter()
-                .map(|(role, content)| json!({"role": role, "message": {"content": content}}))
-                .collect(),
+                .map(|(role, content)| json!({"role": role, "message": {"content": content}})),
         ),
         Harness::Droid => {
             let mut rows = vec![json!({"type": "session_start", "id": "s", "cwd": "/w"})];
@@ -386,7 +385,7 @@ fn written(harness: Harness, conversation: &[Exchange]) -> Option<String> {
         Harness::Kimi => {
             let mut rows = Vec::new();
             let mut push = |kind: &str, payload: Value| {
-                rows.push(json!({"timestamp": 1_767_225_600, "message": {"type": kind, "payload": payload}}))
+                rows.push(json!({"timestamp": 1_767_225_600, "message": {"type": kind, "payload": payload}}));
             };
             for (at, (prompt, said)) in each() {
                 push("TurnBegin", json!({"user_input": prompt}));
@@ -537,15 +536,9 @@ fn written(harness: Harness, conversation: &[Exchange]) -> Option<String> {
         }
         Harness::Sts => {
             let header = json!({"type": "session", "harness": "x", "id": "s"});
-            lines(
-                std::iter::once(header)
-                    .chain(
-                        chat(conversation, true)
-                            .into_iter()
-                            .map(|message| json!({"type": "message", "message": message})),
-                    )
-                    .collect(),
-            )
+            lines(std::iter::once(header).chain(
+                chat(conversation, true).into_iter().map(|message| json!({"type": "message", "message": message})),
+            ))
         }
         Harness::OpenAiChat => Value::Array(chat(conversation, false)).to_string(),
         Harness::OpenAiResponses => {

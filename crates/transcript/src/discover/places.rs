@@ -112,7 +112,7 @@ pub(super) fn anything(search: &mut Search, root: &Path) {
             Ok(listed) if !listed.is_empty() => many(search, found, &entry, listed),
             Ok(_) if is_side_file(found, &name) => {}
             Ok(_) => {
-                let id = detect::name_of(&entry.path);
+                let id = id_of(found, &head, &entry);
                 let project = project_of(&head);
                 search.add(found, entry, id, project);
             }
@@ -138,6 +138,13 @@ fn in_folder(entry: &Entry, name: &str) -> bool {
     entry.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == name)
 }
 
+/// The id in a file's name, or in its beginning where the name has another.
+fn id_of(harness: Harness, head: &[u8], entry: &Entry) -> String {
+    let said = || detect::rows(head).find_map(|row| row.string("", "sessionId")).filter(|id| !id.is_empty());
+    let own = if harness == Harness::GeminiCli { said() } else { None };
+    own.unwrap_or_else(|| detect::name_of(&entry.path))
+}
+
 /// The last name of the folder that the beginning of a file names.
 fn project_of(head: &[u8]) -> Option<String> {
     let folder = detect::rows(head).find_map(|row| {
@@ -160,7 +167,7 @@ fn files(search: &mut Search, harness: Harness, root: &Path, is_one: impl Fn(&En
         if detect::detect(&head) != Some(harness) {
             return;
         }
-        let (id, project) = (detect::name_of(&entry.path), project_of(&head));
+        let (id, project) = (id_of(harness, &head, &entry), project_of(&head));
         search.add(harness, entry, id, project);
     });
 }
