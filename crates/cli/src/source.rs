@@ -627,7 +627,7 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
 
 /// Refuses a conversation that was only taken for the one meant: of a file that holds several, one must be named before
 /// anything is decided about it.
-fn the_one_meant(read: (Conversation, Option<Original>)) -> Result<(Conversation, Option<Original>)> {
+pub fn the_one_meant(read: (Conversation, Option<Original>)) -> Result<(Conversation, Option<Original>)> {
     match others(&read.0) {
         Some(others) => Err(others),
         None => Ok(read),

@@ -138,6 +138,14 @@ harnesses! {
     OpenAiResponses: "openai-responses", "OpenAI Responses items", RowsOrDocument, "list of items of `type` message with `input_text` or `output_text`";
 }
 
+impl Harness {
+    /// Whether a file of its may hold several conversations.
+    #[must_use]
+    pub fn may_hold_several(self) -> bool {
+        self.shape() == Shape::Database || crate::import::export::walk_of(self).is_some()
+    }
+}
+
 impl fmt::Display for Harness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

@@ -8,7 +8,7 @@ fn store() -> (TempDir, Workspace, ConversationId) {
     let folder = TempDir::new().unwrap();
     let workspace = Workspace::open(&folder.path().join("data")).unwrap();
     let conversation = Conversation {
-        source: Source { harness: Harness::Pi, id: "s1".into(), path: None, version: None, cwd: None },
+        source: Source { harness: Harness::Pi, id: "s1".into(), path: None, version: None, cwd: None, parent: None },
         title: None,
         title_is_prompt: false,
         created_at: "2026-03-04T05:06:07Z".parse().unwrap(),

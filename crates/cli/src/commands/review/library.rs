@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    path::PathBuf,
     sync::{Condvar, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -124,7 +123,7 @@ impl Library {
         let path = input.path.clone().ok_or_else(|| Error::Usage("a file is wanted".to_owned()))?;
         let meta = path.metadata().map_err(|source| Error::File { path: path.clone(), source })?;
         // Read now: what is no transcript is refused where it was named.
-        let conversation = source::read(input.clone(), Grain::Turn, None)?;
+        let (conversation, _) = source::the_one_meant(source::read_any(input.clone(), Grain::Turn, None)?)?;
         let found = Found {
             harness: input.harness.unwrap_or(conversation.source.harness),
             id: conversation.source.id,
@@ -133,7 +132,7 @@ impl Library {
             modified: meta.modified().ok().and_then(|t| Timestamp::try_from(t).ok()).unwrap_or(Timestamp::UNIX_EPOCH),
             path,
         };
-        let key = key_of(&found.path);
+        let key = key_of(&found);
         let mut shelf = lock(&self.shelf);
         shelf.added.push(found.clone());
         shelf.put(vec![found]);
@@ -277,14 +276,14 @@ impl Library {
 impl Shelf {
     /// Takes in what is found now.
     fn put(&mut self, mut found: Vec<Found>) {
-        let paths: HashSet<PathBuf> = found.iter().map(|f| f.path.clone()).collect();
-        found.extend(self.added.iter().filter(|f| !paths.contains(&f.path)).cloned());
+        let known: HashSet<String> = found.iter().map(key_of).collect();
+        found.extend(self.added.iter().filter(|f| !known.contains(&key_of(f))).cloned());
         found.sort_by_key(|found| std::cmp::Reverse(found.modified));
         let mut before = std::mem::take(&mut self.books);
         self.order.clear();
         self.read_up_to = 0;
         for found in found {
-            let key = key_of(&found.path);
+            let key = key_of(&found);
             let known =
                 before.remove(&key).filter(|b| (b.found.modified, b.found.size) == (found.modified, found.size));
             let book = known.unwrap_or(Book { found, state: State::Unread, waiting: Waiting::Unknown });
@@ -478,7 +477,12 @@ impl Publications {
 }
 
 fn input_of(found: &Found) -> Input {
-    Input { name: found.path.display().to_string(), path: Some(found.path.clone()), harness: Some(found.harness) }
+    Input {
+        name: found.path.display().to_string(),
+        path: Some(found.path.clone()),
+        harness: Some(found.harness),
+        conversation: Some(found.id.clone()),
+    }
 }
 
 fn read(input: Input) -> State {

@@ -14,7 +14,6 @@ mod routes;
 use std::{
     collections::HashMap,
     io::{self, IsTerminal as _},
-    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -141,10 +140,13 @@ fn no_such(key: &str) -> Error {
     Error::NoSuchSession { name: key.to_owned(), left_out: Vec::new() }
 }
 
-/// The name of a transcript in addresses: the same as long as it stays where it is.
-fn key_of(path: &Path) -> String {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    format!("{:016x}", number_of(&path.to_string_lossy()))
+/// The name of a transcript in addresses: the same as long as it stays where it is. Of a file that may hold several, each
+/// conversation has its own.
+fn key_of(found: &onrecord_transcript::discover::Found) -> String {
+    let path = std::path::absolute(&found.path).unwrap_or_else(|_| found.path.clone());
+    let path = path.to_string_lossy();
+    let number = if found.harness.may_hold_several() { number_of(&(path, &found.id)) } else { number_of(&path) };
+    format!("{number:016x}")
 }
 
 /// A number that names a text within this run.
