@@ -1,5 +1,7 @@
 //! From what a person typed to a conversation.
 
+mod several;
+
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -17,7 +19,6 @@ use onrecord_redact::{
 use onrecord_transcript::{
     Conversation, Grain, Harness, ParseOptions, detect,
     discover::{self, Discovery, Roots},
-    import::{Listed, OTHERS, contents},
     parse,
 };
 use onrecord_workspace::{
@@ -28,9 +29,11 @@ use crate::{
     cli::{RulesArgs, SessionArg},
     config,
     error::{Error, Result},
-    output::{Notes, Out, one_line},
+    output::{Notes, Out},
     rules,
 };
+
+pub use several::{others, the_one_meant};
 
 /// How much of a transcript's start tells whose it is.
 const HEAD: usize = 256 * 1024;
@@ -623,32 +626,6 @@ pub fn read_any(input: Input, grain: Grain, branch: Option<String>) -> Result<(C
     let longest = parsed.conversations.into_iter().max_by_key(|c| c.turns.len());
     let longest = longest.ok_or(Error::Transcript { name, source: onrecord_transcript::Error::Empty })?;
     Ok((longest, None))
-}
-
-/// Refuses a conversation that was only taken for the one meant: of a file that holds several, one must be named before
-/// anything is decided about it.
-pub fn the_one_meant(read: (Conversation, Option<Original>)) -> Result<(Conversation, Option<Original>)> {
-    match others(&read.0) {
-        Some(others) => Err(others),
-        None => Ok(read),
-    }
-}
-
-/// The names of all conversations of the file that this one was taken from, if it holds several and none was named.
-pub fn others(conversation: &Conversation) -> Option<Error> {
-    /// Names that are printed.
-    const SHOWN: usize = 20;
-    conversation.warnings.iter().find(|warning| warning.code == OTHERS)?;
-    let path = conversation.source.path.as_ref()?;
-    let mut listed = contents(conversation.source.harness, path).ok()?;
-    listed.sort_by_key(|one| std::cmp::Reverse(one.modified));
-    let count = listed.len();
-    let line = |one: Listed| match one.title {
-        Some(title) => format!("{}#{}  {}", path.display(), one.id, one_line(&title, 60)),
-        None => format!("{}#{}", path.display(), one.id),
-    };
-    let names = listed.into_iter().take(SHOWN).map(line).collect();
-    Some(Error::SeveralConversations { name: path.clone(), count, names })
 }
 
 /// Whether what was opened is a device: some never end.
