@@ -275,6 +275,8 @@ pub(crate) mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn damaged_archives_never_panic(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8), cut in any::<prop::sample::Index>()) {
             let mut bytes = zip(&[("a.json", b"[1,2,3]", true), ("b.json", b"{}", false)]);

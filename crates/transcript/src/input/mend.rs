@@ -110,6 +110,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn any_beginning_of_a_document_is_a_document(cut in any::<prop::sample::Index>(), n in 0_usize..4) {
             let document = json!({
