@@ -101,7 +101,7 @@ pub fn limited(doors: Router, limits: &Limits) -> Router {
         .layer(from_fn_with_state(Arc::new(Rates::new(limits)), limit::count))
 }
 
-/// A page is sent a few times before it is made anew: a twentieth less of it is not worth as long again as making it takes.
+/// Quick rather than small: at the usual level a fifth of the time that a page of 200 turns took was compressing it.
 fn compression() -> CompressionLayer {
     CompressionLayer::new().quality(CompressionLevel::Precise(COMPRESSION))
 }
