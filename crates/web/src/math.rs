@@ -17,7 +17,7 @@ static CONVERTER: LazyLock<Option<LatexToMathML>> =
 
 /// Elements that may come out, with what may stand in them. What else the converter writes of styles is left out: the
 /// page's policy forbids it, and the meaning does not depend on it.
-const ELEMENTS: [&str; 26] = [
+pub(crate) const ELEMENTS: [&str; 26] = [
     "math",
     "mrow",
     "mi",
@@ -45,7 +45,7 @@ const ELEMENTS: [&str; 26] = [
     "mphantom",
     "mstyle",
 ];
-const ATTRIBUTES: [&str; 20] = [
+pub(crate) const ATTRIBUTES: [&str; 20] = [
     "display",
     "displaystyle",
     "scriptlevel",
