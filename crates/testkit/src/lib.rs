@@ -30,7 +30,7 @@ pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams, StreamsOptions};
 pub use postgres::{Postgres, PostgresOptions};
 pub use proxy::{Fault, FaultProxy};
 pub use relay::Relay;
-pub use setup::{axe, require_pds};
+pub use setup::{axe, program, require_pds};
 
 use std::{net::TcpListener, path::Path};
 

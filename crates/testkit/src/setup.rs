@@ -59,3 +59,10 @@ pub fn axe() -> String {
     }
     std::fs::read_to_string(script).expect("axe-core is installed")
 }
+
+/// The program that is tested: `built`, or what `ONRECORD_BIN` names, such as one that is built to be used, to measure it.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "a test is told by its environment what to measure")]
+pub fn program(built: &str) -> std::ffi::OsString {
+    std::env::var_os("ONRECORD_BIN").unwrap_or_else(|| built.into())
+}

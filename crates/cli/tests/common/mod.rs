@@ -88,7 +88,7 @@ impl Machine {
 
     /// The binary in the repository's root, where nobody types.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_onrecord"));
+        let mut command = Command::new(onrecord_testkit::program(env!("CARGO_BIN_EXE_onrecord")));
         command
             .args(args)
             .env_clear()

@@ -43,7 +43,7 @@ impl Machine {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_onrecord"));
+        let mut command = Command::new(onrecord_testkit::program(env!("CARGO_BIN_EXE_onrecord")));
         command
             .args(args)
             .env_clear()

@@ -71,4 +71,10 @@ impl Size {
         eprintln!("SOAK={accounts}x{kills} SOAK_SEED={seed}");
         Self { accounts, kills, seed }
     }
+
+    /// Whether `host` takes part.
+    #[expect(clippy::disallowed_methods, reason = "a test is told by its environment how long it may take")]
+    pub fn is_asked(self, host: &str) -> bool {
+        std::env::var("SOAK_ONLY").map_or(true, |only| only.split(',').any(|name| name == host))
+    }
 }
