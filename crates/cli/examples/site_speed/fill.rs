@@ -19,12 +19,15 @@ const ORDINARY_US: u64 = 1_750_000_000_000_000;
 
 /// Makes the index of so many conversations if it is not there, and puts the one of ordinary text into it.
 pub fn once(db: &Path, conversations: u64) {
-    let unfinished = db.with_extension("unfinished");
+    // Says that the file is whole. (An index that is open, or just was, is not to be renamed.)
+    let made = db.with_extension("made");
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        if !db.exists() {
+        if !made.exists() {
             fs::create_dir_all(db.parent().unwrap()).unwrap();
-            let _ = fs::remove_file(&unfinished);
-            let index = open(unfinished.to_str().unwrap(), None).await.unwrap();
+            for name in ["db", "db-wal", "db-shm"] {
+                let _ = fs::remove_file(db.with_extension(name));
+            }
+            let index = open(db.to_str().unwrap(), None).await.unwrap();
             let mut changes = Vec::new();
             for n in 0..conversations {
                 changes.extend(conversation(n));
@@ -33,8 +36,7 @@ pub fn once(db: &Path, conversations: u64) {
                 }
             }
             index.forget().await.unwrap();
-            drop(index);
-            fs::rename(&unfinished, db).unwrap();
+            fs::write(made, "").unwrap();
         }
         // What is there already stays as it is.
         apply(&*open(db.to_str().unwrap(), None).await.unwrap(), ordinary()).await;

@@ -86,6 +86,8 @@ async fn imported(index: &dyn Index, file: &Path, out: &mut Out) -> Result<u8> {
         let opened = File::open(file).map_err(|source| Error::File { path: file.to_owned(), source })?;
         import(index, &mut BufReader::new(opened)).await?
     };
+    // So that the file of an index stands alone, and may be moved or copied.
+    index.forget().await?;
     if out.json {
         out.json(&json!({
             "stored": stored, "removed": removed, "stale": stale, "ignored": ignored, "rejected": rejected

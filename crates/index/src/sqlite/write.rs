@@ -51,8 +51,7 @@ impl Writer {
 
     /// Moves the write-ahead log into the file and empties it.
     pub(super) fn forget(&mut self) -> Result<()> {
-        let busy: i64 = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-        self.has_removed = busy != 0;
+        self.has_removed = !self.checkpointer.empty()?;
         Ok(())
     }
 
