@@ -5,7 +5,8 @@
 //! and what did not change is neither made nor compressed twice. Browsers and proxies may keep it too, if they ask each time.
 
 use std::{
-    sync::Arc,
+    collections::{HashMap, hash_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -20,6 +21,7 @@ use http_body_util::BodyExt as _;
 use onrecord_index::{Index, Scope, Stamp};
 use quick_cache::{Weighter, sync::Cache};
 use sha2::{Digest as _, Sha256};
+use tokio::sync::watch;
 
 use crate::{Own, SourceError};
 
@@ -71,12 +73,43 @@ pub(super) struct Kept {
     index: Option<Arc<dyn Index>>,
     own: Option<Own>,
     answers: Cache<Key, Answer, Weight>,
+    /// What is being made, so that many who ask for the same at once have it made once.
+    making: Mutex<HashMap<Key, watch::Receiver<()>>>,
+}
+
+/// That an answer is being made; over with this value.
+struct Making<'k> {
+    kept: &'k Kept,
+    key: Key,
+    _told: watch::Sender<()>,
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        self.kept.making().remove(&self.key);
+    }
 }
 
 impl Kept {
     pub(super) fn new(index: Option<Arc<dyn Index>>, own: Option<Own>, bytes: u64) -> Self {
         let pages = usize::try_from(bytes / 16_384).unwrap_or(usize::MAX).max(16);
-        Self { index, own, answers: Cache::with_weighter(pages, bytes, Weight) }
+        Self { index, own, answers: Cache::with_weighter(pages, bytes, Weight), making: Mutex::default() }
+    }
+
+    fn making(&self) -> MutexGuard<'_, HashMap<Key, watch::Receiver<()>>> {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that an answer is being made; where somebody else makes it already, gives what that ends with.
+    fn make(&self, key: Key) -> Result<Making<'_>, watch::Receiver<()>> {
+        match self.making().entry(key.clone()) {
+            Entry::Occupied(other) => Err(other.get().clone()),
+            Entry::Vacant(free) => {
+                let (told, end) = watch::channel(());
+                free.insert(end);
+                Ok(Making { kept: self, key, _told: told })
+            }
+        }
     }
 
     async fn find(&self, key: &Key) -> Option<Answer> {
@@ -127,6 +160,18 @@ pub(super) async fn answer(State(kept): State<Arc<Kept>>, mut request: Request, 
     if let Some(answer) = kept.find(&key).await {
         return told(answer.headers, answer.body, known.as_ref(), is_get);
     }
+    // Who waited once makes it: what the other made may not be for everybody, or no longer right.
+    let _making = match kept.make(key.clone()) {
+        Ok(making) => Some(making),
+        Err(mut others) => {
+            // It never says anything but that it is over.
+            let _ = others.changed().await;
+            if let Some(answer) = kept.find(&key).await {
+                return told(answer.headers, answer.body, known.as_ref(), is_get);
+            }
+            None
+        }
+    };
     // Before anything is read. Where it cannot be told, nothing is kept.
     let before = kept.now().await.ok();
     let response = next.run(request).await;

@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
+    sync::Semaphore,
 };
 use tower::ServiceExt as _;
 
@@ -22,6 +23,8 @@ struct Host {
     index: Arc<dyn Index>,
     at: Address,
     made: Arc<AtomicUsize>,
+    /// Lets so many answers of `/slow` go out.
+    gate: Arc<Semaphore>,
     app: Router,
     _folder: tempfile::TempDir,
 }
@@ -54,6 +57,16 @@ impl Host {
         };
         let lists = Arc::new(AtomicUsize::new(0));
         let list = async move || format!("list {}", lists.fetch_add(1, Ordering::Relaxed) + 1);
+        let gate = Arc::new(Semaphore::new(0));
+        let slow = {
+            let (made, gate) = (Arc::clone(&made), Arc::clone(&gate));
+            async move |request: Request| {
+                made.fetch_add(1, Ordering::Relaxed);
+                gate.acquire().await.unwrap().forget();
+                let is_for_one = request.uri().query() == Some("mine");
+                ([(header::CACHE_CONTROL, if is_for_one { "no-store" } else { "no-cache" })], TEXT).into_response()
+            }
+        };
         let pages = Router::new()
             .route("/page", get(page))
             .route("/list", get(list))
@@ -66,10 +79,11 @@ impl Host {
                     ))
                 }),
             )
+            .route("/slow", get(slow))
             .route("/never", get(async || std::future::pending::<()>().await))
             .route("/write", axum::routing::post(async |body: String| body));
         let app = guarded(pages, &site(Some(Arc::clone(&index)), None, limits));
-        Self { index, at, made, app, _folder: folder }
+        Self { index, at, made, gate, app, _folder: folder }
     }
 
     async fn apply(&self, change: Change) {
@@ -136,6 +150,41 @@ async fn a_page_is_made_once_and_again_when_it_changed() {
     host.publish("Another kiln", 2).await;
     let (_, changed, second) = host.get("/page", &[]).await;
     assert!(second.starts_with(b"2 Another kiln") && changed["etag"] != headers["etag"]);
+}
+
+/// What many ask for at once is made once; what is for one reader, for each.
+#[tokio::test]
+async fn what_many_ask_for_at_once_is_made_once() {
+    let host = Arc::new(Host::new(&Limits { requests_per_s: None, ..Limits::default() }).await);
+    for (path, made) in [("/slow", 1), ("/slow?mine", 20)] {
+        let all: Vec<_> = (0..20)
+            .map(|_| {
+                let host = Arc::clone(&host);
+                tokio::spawn(async move { host.get(path, &[]).await })
+            })
+            .collect();
+        host.gate.add_permits(made);
+        for one in all {
+            let (status, _, body) = one.await.unwrap();
+            assert!(status == StatusCode::OK && body == TEXT.as_bytes());
+        }
+        assert_eq!(host.made.swap(0, Ordering::Relaxed), made, "{path}");
+    }
+}
+
+/// Nobody waits for one who went away.
+#[tokio::test]
+async fn what_is_given_up_is_made_by_the_next() {
+    let host = Host::new(&Limits::default()).await;
+    let first = tokio::time::timeout(Duration::from_millis(50), host.get("/slow", &[]));
+    let then = async {
+        while host.made() < 2 {
+            tokio::task::yield_now().await;
+        }
+        host.gate.add_permits(1);
+    };
+    let (first, second, ()) = tokio::join!(first, host.get("/slow", &[]), then);
+    assert!(first.is_err() && second.0 == StatusCode::OK && second.2 == TEXT.as_bytes());
 }
 
 /// Invariant 11: nothing that was taken back comes from what is kept.
