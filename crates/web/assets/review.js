@@ -106,7 +106,7 @@
     return sending;
   };
   const send = async (act, more) => {
-    const body = new URLSearchParams({ csrf: field("csrf").value, revision: field("revision").value, page: field("page").value, act, ...more });
+    const body = new URLSearchParams({ csrf: field("csrf").value, revision: field("revision").value, page: field("page").value, of: field("of").value, act, ...more });
     let answer;
     try {
       answer = await fetch(form.action, { method: "POST", body, headers: { accept: "application/json" } });

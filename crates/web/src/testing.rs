@@ -43,17 +43,7 @@ pub(crate) fn assert_safe(html: &str) {
         "h2",
         "nav",
     ];
-    const ATTRIBUTES: [&str; 9] = [
-        "dir",
-        "class",
-        "tabindex",
-        "href",
-        "rel",
-        "title",
-        "role",
-        "aria-label",
-        "start",
-    ];
+    const ATTRIBUTES: [&str; 9] = ["dir", "class", "tabindex", "href", "rel", "title", "role", "aria-label", "start"];
     let mut rest = html;
     while let Some(at) = rest.find(['<', '>']) {
         assert!(rest[at..].starts_with('<'), "a foreign > in {html}");

@@ -211,14 +211,45 @@ fn chromium_what_others_decide_meanwhile_is_not_overwritten() {
     browser.wait_until("!document.querySelector('#t1.held')");
     browser.press('u');
     browser.wait_until("!document.querySelector('#t4.held')");
-    // A transcript that grew is shown as it is now, and nothing is decided on the old one's grounds.
-    let grown =
+    // A transcript that became another is shown as it is now, and nothing is decided on the old one's grounds.
+    let other =
         claude_code(SESSION, &[("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d"), ("user", "new")]);
-    std::fs::write(&stage.path, grown).unwrap();
+    std::fs::write(&stage.path, other).unwrap();
     browser.click("#t2 .switch", "");
     browser.wait_for_words("#status.stale", "changed in another window");
     browser.click("#status button", "Show how it stands");
     browser.wait_until("document.querySelectorAll('.turn').length == 5");
+}
+
+#[test]
+fn chromium_decisions_go_on_while_the_transcript_grows() {
+    let token = github_token();
+    let told = format!("Take {token}.");
+    let mut turns = vec![("user", "Does it hold?"), ("assistant", told.as_str()), ("user", "Thanks.")];
+    let stage = Stage::new(&claude_code(SESSION, &turns));
+    let mut browser = stage.open(desktop());
+    browser.wait_for_words("#panel h2", "1 to decide");
+    turns.push(("assistant", "Gladly."));
+    std::fs::write(&stage.path, claude_code(SESSION, &turns)).unwrap();
+    browser.click("#t1 .switch", "");
+    browser.wait_until("document.querySelector('#t1.held')");
+    browser.wait_for_words("#status", "1 turn came meanwhile");
+    assert_eq!(stage.decisions()["withheld"], json!([1]));
+    // What is found in what came is one more to decide; what is decided by its number is still what was meant.
+    let again = format!("Or {}.", token.replace("a1B2", "z9Y8"));
+    turns.push(("user", &again));
+    std::fs::write(&stage.path, claude_code(SESSION, &turns)).unwrap();
+    browser.click("#panel .find button", "Cover everywhere");
+    browser.wait_for_words("#status", "covered in 1 place");
+    browser.wait_for_words("#panel h2", "1 to decide");
+    assert_eq!(stage.decisions()["undecided"], json!(1));
+    assert!(!browser.text("#t2").contains(&token));
+    // A turn that was there is another one now.
+    turns[0].1 = &again;
+    std::fs::write(&stage.path, claude_code(SESSION, &turns)).unwrap();
+    browser.click("#t3 .switch", "");
+    browser.wait_for_words("#status.stale", "changed in another window");
+    assert_eq!(stage.decisions()["withheld"], json!([1]));
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub struct Desk<'a> {
     pub pager: Option<Pager>,
     /// Which page it is, from 1.
     pub page: usize,
+    /// How many turns there are on all of them.
+    pub of: usize,
     /// What just happened, where the page was asked for to say so.
     pub say: Option<&'a str>,
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fs, sync::Arc, time::SystemTime};
 
 use onrecord_record::about;
-use onrecord_redact::{Field, Look, Seen, Shown};
+use onrecord_redact::{Field, Finding, Look, Seen, Shown};
 use onrecord_transcript::Part;
 use onrecord_web::review::Private;
 
@@ -25,12 +25,14 @@ pub struct Desk {
     input: Input,
     rules: RulesArgs,
     stamp: Stamp,
+    /// The state since which the transcript only grew.
+    grows_since: Stamp,
     /// What of each turn is for the author's eyes alone.
     pub private: Vec<Option<Private>>,
     /// How many records and accounts each turn names.
     pub named: Vec<usize>,
     /// What was looked at last: under which state, and which page.
-    last: Option<(String, usize, Arc<Look>)>,
+    last: Option<(u64, usize, Arc<Look>)>,
 }
 
 /// A state of the transcript's file.
@@ -53,15 +55,39 @@ impl Desk {
         let private = turns.iter().map(|turn| private(&turn.parts)).collect();
         let named = turns.iter().map(|turn| about::find(&turn.text).len()).collect();
         let (key, rules, seen) = (key.to_owned(), rules.clone(), Seen::default());
-        Ok(Self { key, opened, seen, input, rules, stamp, private, named, last: None })
+        Ok(Self { key, opened, seen, input, rules, stamp, grows_since: stamp, private, named, last: None })
     }
 
     /// Takes in what changed since: a transcript that grew, decisions that somebody else made.
     pub fn refresh(&mut self) -> Result<()> {
-        if Stamp::of(&self.input)? != self.stamp {
-            return self.reopen();
+        if Stamp::of(&self.input)? == self.stamp {
+            return self.opened.read_decisions_again();
         }
-        self.opened.read_decisions_again()
+        let mut fresh = Self::open(&self.key, self.input.clone(), &self.rules)?;
+        if fresh.has_all_of(self)? {
+            fresh.grows_since = self.grows_since;
+        }
+        *self = fresh;
+        Ok(())
+    }
+
+    /// Whether everything stands here that stood in `old`, under the same numbers, so that what is decided on the grounds of that
+    /// is decided on true ones: turns were added, or the last one goes on. So it is while an agent is still at work.
+    fn has_all_of(&mut self, old: &mut Self) -> Result<bool> {
+        let (new, was) = (&self.opened.conversation, &old.opened.conversation);
+        let Some((last, others)) = was.turns.split_last() else { return Ok(false) };
+        let Some(same_place) = new.turns.get(others.len()) else { return Ok(false) };
+        let goes_on = (&same_place.id, same_place.role) == (&last.id, last.role)
+            && same_place.text.starts_with(&last.text)
+            && same_place.steps().starts_with(last.steps());
+        if new.title != was.title || !new.turns.starts_with(others) || !goes_on {
+            return Ok(false);
+        }
+        let new = self.opened.look(&mut self.seen, |_| false)?.scan.findings;
+        let was = old.opened.look(&mut old.seen, |_| false)?.scan.findings;
+        let place = |f: &Finding| (f.id, f.turn, f.field, f.start, f.end);
+        let what = |f: &Finding| (f.rule.clone(), f.fingerprint);
+        Ok(new.len() >= was.len() && new.iter().zip(&was).all(|(a, b)| place(a) == place(b) && what(a) == what(b)))
     }
 
     /// Reads everything anew: also what is looked for, as the person's own secrets may be others by now.
@@ -71,10 +97,15 @@ impl Desk {
         Ok(())
     }
 
-    /// Names what everything that is shown depends on.
+    /// Names what everything that is shown depends on, and stays the same while the transcript only grows.
     pub fn revision(&self) -> Result<String> {
         let decisions = serde_json::to_string(&self.opened.decisions)?;
-        Ok(format!("{:016x}", number_of(&(decisions, self.stamp))))
+        Ok(format!("{:016x}", number_of(&(decisions, self.grows_since))))
+    }
+
+    /// Names the state of all of it.
+    pub fn state(&self) -> Result<u64> {
+        Ok(number_of(&(self.revision()?, self.stamp)))
     }
 
     pub fn turns(&self) -> usize {
@@ -93,14 +124,14 @@ impl Desk {
 
     /// Looks at a page as it will be.
     pub fn look(&mut self, page: usize) -> Result<Arc<Look>> {
-        let revision = self.revision()?;
+        let state = self.state()?;
         if let Some((known, of, look)) = &self.last
-            && (known.as_str(), *of) == (revision.as_str(), page)
+            && (*known, *of) == (state, page)
         {
             return Ok(Arc::clone(look));
         }
         let look = Arc::new(self.opened.look(&mut self.seen, |turn| Self::page_of(turn) == page)?);
-        self.last = Some((revision, page, Arc::clone(&look)));
+        self.last = Some((state, page, Arc::clone(&look)));
         Ok(look)
     }
 

@@ -92,7 +92,7 @@ async fn prepare(desk: &Desk, wanted: &Wanted) -> Result<Prepared> {
             (row(w), &w.collection, w.rkey.as_str(), cid)
         })
         .collect();
-    let name = format!("{:016x}", number_of(&(desk.revision()?, plan.uri.as_str(), wanted.family.as_str(), writes)));
+    let name = format!("{:016x}", number_of(&(desk.state()?, plan.uri.as_str(), wanted.family.as_str(), writes)));
     Ok(Prepared { plan, pointers, name, title })
 }
 

@@ -175,6 +175,7 @@ fn desk_html(app: &Session, desk: &mut Desk, number: usize, say: Option<&str>) -
         panel,
         pager: onrecord_web::review::Pager::of(number, PAGE, desk.turns(), address),
         page: number,
+        of: desk.turns(),
         say: say.and_then(said),
     };
     Ok(page.html()?)
@@ -245,14 +246,19 @@ fn decided(app: &Session, key: &str, form: &Form, as_json: bool) -> Result<Respo
     let panel = page::panel(&desk, &look)?;
     app.library.note_waiting(key, panel.undecided);
     let mut parts: Vec<Part> = vec![panel_html(&panel)?, head_html(&page::head(&desk, &look, &app.site)?)?];
-    // Only the turns that look otherwise now.
+    // Only the turns that look otherwise now; and the last one that the page has, which may have gone on.
+    let known: usize = form.text("of").parse().unwrap_or(desk.turns());
     for turn in page::turns(&desk, &look, number) {
-        if !before.contains(&turn) {
+        if turn.index == known || !before.contains(&turn) {
             parts.push(turn_html(&turn)?);
         }
     }
+    let say = match desk.turns().saturating_sub(known) {
+        0 => done.say,
+        new => format!("{}. {} came meanwhile: load the page again to see what is new", done.say, counted(new, "turn")),
+    };
     let parts: Vec<_> = parts.into_iter().map(|part| json!({"id": part.id, "html": part.html})).collect();
-    Ok(answer(StatusCode::OK, &json!({"revision": desk.revision()?, "say": done.say, "parts": parts})))
+    Ok(answer(StatusCode::OK, &json!({"revision": desk.revision()?, "say": say, "parts": parts})))
 }
 
 /// What a title or description that is being written will look like.
