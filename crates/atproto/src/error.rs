@@ -1,7 +1,7 @@
 //! Everything that can go wrong, named by the condition and not by the layer.
 
 use jiff::Timestamp;
-use onrecord_lexicon::{Did, Handle, syntax::SyntaxError};
+use onrecord_lexicon::{Did, Handle, Nsid, syntax::SyntaxError};
 
 use crate::{RateLimit, oauth::Scopes};
 
@@ -374,6 +374,51 @@ pub enum Error {
     NoSigningKey {
         /// The account.
         did: Did,
+    },
+    // Lexicons
+    /// DNS names nobody who speaks for the lexicons under a domain.
+    #[error("nobody speaks for the lexicons of {domain}: DNS has no TXT record _lexicon.{domain} that says did=…")]
+    NoLexiconAuthority {
+        /// The domain.
+        domain: String,
+    },
+    /// DNS could not be asked who speaks for the lexicons under a domain.
+    #[error("could not look up who speaks for the lexicons of {domain}: {why}")]
+    LexiconAuthorityLookup {
+        /// The domain.
+        domain: String,
+        /// What failed.
+        why: String,
+    },
+    /// DNS names several accounts, which counts as none.
+    #[error("the TXT records of _lexicon.{domain} name more than one account; its owner must remove all but one")]
+    ConflictingLexiconAuthority {
+        /// The domain.
+        domain: String,
+    },
+    /// The account that speaks for a lexicon does not have it on record.
+    #[error("{did} speaks for {nsid}, but has no such lexicon on record")]
+    NoLexicon {
+        /// The lexicon.
+        nsid: Nsid,
+        /// The account.
+        did: Did,
+    },
+    /// What a server gives does not prove that the account has this lexicon on record, or that it has not.
+    #[error("{uri} is not proven by what its server gives: {why}")]
+    UnprovenLexicon {
+        /// Where the lexicon is to be.
+        uri: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A record under the name of one lexicon is another.
+    #[error("the record {uri} is not the lexicon it is kept as: its `id` is {id:?}")]
+    NotItsLexicon {
+        /// Where it is.
+        uri: String,
+        /// What it says it is.
+        id: String,
     },
     /// An at-uri of a collection, which nothing signs by itself.
     #[error("{uri} is neither a record nor a repository")]

@@ -12,8 +12,9 @@ mod support;
 
 use onrecord_atproto::{Client, Config, Error};
 use onrecord_lexicon::{Did, Handle};
+use onrecord_testkit::Dns;
 use serde_json::{Value, json};
-use support::{Dns, Site};
+use support::Site;
 
 const DID: &str = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa";
 const OTHER: &str = "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb";

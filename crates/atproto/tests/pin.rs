@@ -13,8 +13,9 @@ mod support;
 
 use onrecord_atproto::{Client, Config, Pin};
 use onrecord_lexicon::{AtUri, data};
+use onrecord_testkit::Dns;
 use serde_json::{Value, json};
-use support::{Dns, Site};
+use support::Site;
 
 const DID: &str = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa";
 const GET_RECORD: &str = "/xrpc/com.atproto.repo.getRecord";

@@ -3,6 +3,7 @@
 mod accounts;
 mod families;
 mod host;
+mod lexicon;
 mod moderate;
 mod public;
 
@@ -16,6 +17,7 @@ use onrecord_transcript::{Grain, Harness};
 pub use accounts::{Accounts, Login, Logout};
 pub use families::{Convert, FamilyArg, Target};
 pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Mcp, Past, Serve};
+pub use lexicon::{Lexicon, Pull, Resolve, Validate};
 pub use moderate::{Moderate, ModerateCommand, On};
 pub use public::PublicUrl;
 
@@ -489,22 +491,4 @@ pub struct ChangeMembers {
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Lexicon {
-    /// Check a record against its lexicon
-    Validate(Validate),
-}
-
-#[derive(Debug, Args)]
-pub struct Validate {
-    /// The record, as JSON; - for standard input
-    pub record: PathBuf,
-    /// A folder of lexicons to use besides the bundled ones; can be given several times
-    #[arg(long, value_name = "DIR")]
-    pub lexicons: Vec<PathBuf>,
-    /// The lexicon to check against, where the record's $type does not say
-    #[arg(long, value_name = "NSID")]
-    pub nsid: Option<String>,
 }

@@ -6,6 +6,7 @@ use std::{
     ffi::OsString,
     fs::{self, File},
     io::Read as _,
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -143,6 +144,9 @@ pub fn places(project: Option<PathBuf>) -> Places {
     Places::new(home(), env::current_dir().ok(), project, env::vars_os().filter_map(text).collect())
 }
 
+/// Where name servers listen.
+const DNS_PORT: u16 = 53;
+
 /// The client for everything outside this machine.
 pub fn client() -> Result<Client> {
     let mut config = onrecord_atproto::Config::default();
@@ -151,6 +155,10 @@ pub fn client() -> Result<Client> {
     }
     if let Some(url) = variable("ONRECORD_RESOLVER_URL") {
         config.resolver_url = Some(url.parse().map_err(|e| bad("ONRECORD_RESOLVER_URL", &e))?);
+    }
+    if let Some(address) = variable("ONRECORD_NAMESERVER") {
+        let whole = address.parse().or_else(|_| address.parse().map(|ip| SocketAddr::new(ip, DNS_PORT)));
+        config.nameserver = Some(whole.map_err(|e| bad("ONRECORD_NAMESERVER", &e))?);
     }
     config.allow_local = variable("ONRECORD_ALLOW_LOCAL").is_some_and(|v| v == "1");
     Ok(Client::new(config)?)

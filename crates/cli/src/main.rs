@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod config;
 mod error;
+mod memory;
 mod metrics;
 mod output;
 mod rules;

@@ -33,6 +33,7 @@ or one object a line. Nothing is asked where standard input is no terminal: the 
 | `ONRECORD_HOME` | the folder for data, and for your own `rules.toml` and `words`; the platform's folders by default |
 | `ONRECORD_PLC_URL` | the directory of `did:plc` identities; the public one by default |
 | `ONRECORD_RESOLVER_URL` | a host to resolve handles with |
+| `ONRECORD_NAMESERVER` | the name server to ask, as `IP` or `IP:PORT`, in place of the system's |
 | `ONRECORD_ALLOW_LOCAL` | `1` lets identities and servers have addresses on this machine |
 | `ONRECORD_LOG` | what to log on standard error, e.g. `debug` |
 | `ONRECORD_LOG_FORMAT` | `json` for a log of one object a line; `text` by default |

@@ -11,12 +11,14 @@ mod catalog;
 mod error;
 mod json_schema;
 mod path;
+mod references;
 mod validate;
 mod view;
 
 pub use catalog::{Builder, Catalog};
 pub use error::{Error, Problem, UnknownLexicon};
 pub use json::Json;
+pub use references::references;
 pub use schema::Lexicon;
 pub use syntax::{AtIdentifier, AtUri, Cid, Datetime, Did, Handle, Language, Nsid, Rkey, SyntaxError, Tid};
 pub use validate::{BadParams, Checked, Rule, UnknownEndpoint, Violation};

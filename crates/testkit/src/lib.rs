@@ -1,4 +1,5 @@
-//! Real parts for tests: a PDS with its did:plc directory, a proxy that makes it fail on purpose, PostgreSQL, Chromium.
+//! Real parts for tests: a PDS with its did:plc directory, a proxy that makes it fail on purpose, a
+//! name server, PostgreSQL, Chromium.
 //!
 //! For tests only. Everything here panics, with a sentence on what to install or what went wrong, and never skips: a test
 //! that needs a PDS and has none has failed. All servers listen on 127.0.0.1, and end with the value that holds them.
@@ -13,6 +14,7 @@
 
 mod authorize;
 mod chromium;
+mod dns;
 mod labeler;
 mod mcp;
 mod pds;
@@ -24,6 +26,7 @@ mod setup;
 
 pub use authorize::{Answer, authorize, follow};
 pub use chromium::{Chromium, View};
+pub use dns::Dns;
 pub use labeler::Labeler;
 pub use mcp::{mcp_over_http, mcp_over_stdio};
 pub use pds::{Account, DidWebAccount, Pds, PdsOptions, Streams, StreamsOptions};

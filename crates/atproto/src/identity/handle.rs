@@ -1,35 +1,18 @@
 //! Handle → DID: by an XRPC host if one is set, by DNS, by the handle's own site, in this order.
 
-use std::{fmt::Write, net::SocketAddr, time::Duration};
+use std::fmt::Write;
 
-use hickory_resolver::{
-    TokioResolver,
-    config::{ConnectionConfig, NameServerConfig, ResolverConfig},
-    net::runtime::TokioRuntimeProvider,
-    proto::rr::RData,
-};
 use onrecord_lexicon::{Did, Handle};
 use serde::Deserialize;
 use url::Url;
 
-use crate::{Client, Error, Result, error::quote, http::host_of, xrpc::Call};
+use super::dns::Miss;
+use crate::{Client, Error, Result, http::host_of, xrpc::Call};
 
 const HANDLE_LIMIT: usize = 64_000;
-const DNS_TIMEOUT: Duration = Duration::from_secs(3);
-const DNS_ATTEMPTS: usize = 2;
 
 /// Top-level domains no handle may have. `.test` is for local tests only.
 const RESERVED: [&str; 9] = ["alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion", "test"];
-
-/// What one way of resolving came to, if not to a DID.
-enum Miss {
-    /// It knows that there is none.
-    NotFound(String),
-    /// It could not tell.
-    Failed(String),
-    /// It names several.
-    Conflict,
-}
 
 impl Client {
     /// The DID that a handle points at. The DID's document must name the handle for it to be believed: that is
@@ -51,7 +34,7 @@ impl Client {
                     Some(url) => self.handle_by_xrpc(url, handle).await,
                     None => continue,
                 },
-                Way::Dns => self.handle_by_dns(handle).await,
+                Way::Dns => self.did_by_dns("_atproto", handle.as_str()).await,
                 Way::WellKnown => self.handle_by_well_known(handle).await,
             };
             match miss {
@@ -85,32 +68,6 @@ impl Client {
             }
             Err(error) => Err(Miss::Failed(error.to_string())),
         }
-    }
-
-    async fn handle_by_dns(&self, handle: &Handle) -> Result<Did, Miss> {
-        let failed = |why: String| Miss::Failed(format!("DNS: {}", quote(&why)));
-        let resolver = self.dns().map_err(failed)?;
-        let lookup = match resolver.txt_lookup(format!("_atproto.{handle}.")).await {
-            Ok(lookup) => lookup,
-            Err(error) if error.is_no_records_found() => {
-                return Err(Miss::NotFound("DNS has no _atproto record".into()));
-            }
-            Err(error) => return Err(failed(error.to_string())),
-        };
-        let texts = lookup.answers().iter().filter_map(|record| match &record.data {
-            RData::TXT(txt) => Some(txt.txt_data.concat()),
-            _ => None,
-        });
-        did_of_records(texts)
-    }
-
-    fn dns(&self) -> Result<&TokioResolver, String> {
-        let resolver = &self.inner.resolver;
-        if let Some(dns) = resolver.dns.get() {
-            return Ok(dns);
-        }
-        let dns = dns_resolver(resolver.config.nameserver)?;
-        Ok(resolver.dns.get_or_init(|| dns))
     }
 
     async fn handle_by_well_known(&self, handle: &Handle) -> Result<Did, Miss> {
@@ -147,40 +104,4 @@ fn note(tried: &mut String, why: &str) {
     let separator = if tried.is_empty() { "" } else { "; " };
     // Writing to a string cannot fail.
     let _ = write!(tried, "{separator}{why}");
-}
-
-/// The DID that a handle's TXT records name. Records of other uses are passed over; several DIDs are none.
-fn did_of_records(texts: impl Iterator<Item = Vec<u8>>) -> Result<Did, Miss> {
-    let mut found: Option<Did> = None;
-    for text in texts {
-        let Some(did) =
-            String::from_utf8(text).ok().and_then(|text| Did::parse(text.strip_prefix("did=")?.trim()).ok())
-        else {
-            continue;
-        };
-        match &found {
-            Some(other) if *other != did => return Err(Miss::Conflict),
-            _ => found = Some(did),
-        }
-    }
-    found.ok_or_else(|| Miss::NotFound("DNS has no _atproto record that names a DID".into()))
-}
-
-fn dns_resolver(nameserver: Option<SocketAddr>) -> Result<TokioResolver, String> {
-    let mut builder = match nameserver {
-        None => TokioResolver::builder_tokio().map_err(|error| error.to_string())?,
-        Some(address) => {
-            let mut connection = ConnectionConfig::udp();
-            connection.port = address.port();
-            let server = NameServerConfig::new(address.ip(), true, vec![connection]);
-            TokioResolver::builder_with_config(
-                ResolverConfig::from_name_servers(vec![server]),
-                TokioRuntimeProvider::default(),
-            )
-        }
-    };
-    let options = builder.options_mut();
-    options.timeout = DNS_TIMEOUT;
-    options.attempts = DNS_ATTEMPTS;
-    builder.build().map_err(|error| error.to_string())
 }

@@ -1,6 +1,7 @@
 //! Who someone is: handle → DID → document → server, believed only if document and handle name each other.
 //! Source: the protocol's specifications of handles, DIDs, did:plc and did:web.
 
+pub(crate) mod dns;
 mod document;
 mod handle;
 

@@ -5,7 +5,7 @@ pub mod accounts;
 mod convert;
 pub mod decide;
 mod index;
-mod lexicon_validate;
+mod lexicon;
 mod live;
 mod login;
 mod manual;
@@ -29,9 +29,10 @@ use std::future::Future;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
-    cli::{Cli, Command, Lexicon},
+    cli::{Cli, Command},
     config,
     error::{Error, Result},
+    memory,
     output::Out,
 };
 
@@ -56,7 +57,10 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Published(args) => block_on(published::run(&args, out)),
         Command::Unpublish(args) => block_on(unpublish::run(&args, out)),
         Command::Verify(args) => block_on(verify::run(&args, out)),
-        Command::Serve(args) => block_on(serve::run(&args, out)),
+        Command::Serve(args) => {
+            memory::share_heaps();
+            block_on(serve::run(&args, out))
+        }
         Command::Mcp(args) => block_on(mcp::run(&args, out)),
         Command::Login(args) => block_on(login::run(&args, out)),
         Command::Logout(args) => block_on(accounts::logout(&args, out)),
@@ -64,7 +68,7 @@ pub fn run(cli: Cli, out: &mut Out) -> Result<u8> {
         Command::Members(command) => block_on(members::run(&command, out)),
         Command::Moderate(args) => block_on(moderate::run(&args.command, out)),
         Command::Index(args) => block_on(index::run(&args.command, out)),
-        Command::Lexicon(Lexicon::Validate(args)) => lexicon_validate::run(&args, out),
+        Command::Lexicon(command) => lexicon::run(&command, out),
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { out: folder } => manual::man(&folder, out),
     }

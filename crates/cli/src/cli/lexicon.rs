@@ -1,0 +1,62 @@
+//! `onrecord lexicon`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use onrecord_lexicon::{Cid, Nsid};
+
+#[derive(Debug, Subcommand)]
+pub enum Lexicon {
+    /// Check a record against its lexicon
+    Validate(Validate),
+    /// Print the definition that counts: of the account that DNS names, proven by its signature
+    Resolve(Resolve),
+    /// Say who speaks for lexicons, and whether they are there
+    CheckDns {
+        /// Lexicons, e.g. com.example.note
+        #[arg(required = true, value_name = "NSID")]
+        nsids: Vec<Nsid>,
+    },
+    /// Keep lexicons and those they refer to in a folder, with a lock file
+    Pull(Pull),
+}
+
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// The record, as JSON; - for standard input
+    pub record: PathBuf,
+    /// A folder of lexicons to use besides the bundled ones; can be given several times
+    #[arg(long, value_name = "DIR")]
+    pub lexicons: Vec<PathBuf>,
+    /// The lexicon to check against, where the record's $type does not say
+    #[arg(long, value_name = "NSID")]
+    pub nsid: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Resolve {
+    /// The lexicon, e.g. com.example.note
+    pub nsid: Nsid,
+    /// Also those it refers to, and those they refer to
+    #[arg(long)]
+    pub deps: bool,
+    /// Only this version
+    #[arg(long, value_name = "CID", conflicts_with = "deps")]
+    pub at: Option<Cid>,
+}
+
+#[derive(Debug, Args)]
+pub struct Pull {
+    /// Lexicons, or all of an authority, e.g. com.example.*
+    #[arg(required = true, value_name = "NSID")]
+    pub names: Vec<String>,
+    /// The folder
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Change nothing: fail if the folder is not what its lock file says, or what is published is not
+    #[arg(long)]
+    pub locked: bool,
+    /// Also write over files that were changed here
+    #[arg(long, conflicts_with = "locked")]
+    pub force: bool,
+}
