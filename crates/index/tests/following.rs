@@ -262,3 +262,24 @@ async fn pds_who_an_account_is_stays_owed_until_it_was_looked_up() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_who_was_away_when_it_was_looked_up_is_looked_up_when_it_is_back() {
+    let (pds, _proxy, client, source) = world().await;
+    let folder = tempfile::tempdir().unwrap();
+    let index: Arc<dyn Index> = Arc::new(SqliteIndex::open(folder.path().join("index.db")).await.unwrap());
+    let dana = Author::new(&pds, "dana.test").await;
+    let running = Running::start(&index, &client, &source);
+    running.wait_until_heard("Connected").await;
+    dana.publish(&pds).await;
+    wait_for(&*index, &expected(&[("dana.test One", &["first"])]), &running).await;
+    running.end().await;
+
+    // Renamed and taken down while nobody follows: who looks then is shown nothing.
+    dana.rename(&pds, "dana-two.test").await;
+    pds.take_down(&dana.account.did).await;
+    let running = Running::start(&index, &client, &source);
+    running.wait_until_heard("FetchFailed").await;
+    pds.set_taken_down(&dana.account.did, false).await;
+    wait_for(&*index, &expected(&[("dana-two.test One", &["first"])]), &running).await;
+}

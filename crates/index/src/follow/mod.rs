@@ -385,6 +385,12 @@ impl Follower {
         let (commit, outcome) = match decided {
             Decided::Commit(commit, outcome) => (commit, outcome),
             Decided::Account(change) => {
+                // Whoever could not be looked up while away may be called otherwise by now.
+                if let Change::Account { did, status: AccountStatus::Active, .. } = &change
+                    && beside.heads.knows(did).await?
+                {
+                    pending.to_resolve.push((did.clone(), true));
+                }
                 pending.change(change);
                 return Ok(());
             }

@@ -65,6 +65,10 @@ impl Author {
     }
 
     /// A conversation of one turn, named after the author.
+    pub async fn rename(&self, pds: &Pds, handle: &str) {
+        pds.post("com.atproto.identity.updateHandle", Some(&self.token), &json!({ "handle": handle })).await;
+    }
+
     pub async fn publish(&self, pds: &Pds) {
         self.conversation(pds, &key(1), "One").await;
         self.turn(pds, &key(1), &key(2), "first").await;
