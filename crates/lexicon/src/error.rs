@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::json::JsonError;
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
+
+use crate::{json::JsonError, lint::LintRule};
 
 /// Why a lexicon could not be used, or a record not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +42,8 @@ pub struct UnknownLexicon {
 /// Something about a lexicon document: an error in it, or a remark on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
+    /// The rule it breaks.
+    pub rule: LintRule,
     /// Where, as a JSON path, e.g. `$.defs.main.record`.
     pub path: String,
     /// What, as a sentence without its full stop.
@@ -49,6 +53,19 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+/// With the rule's level and what to do about it.
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Problem", 5)?;
+        object.serialize_field("level", &self.rule.level())?;
+        object.serialize_field("rule", self.rule.as_str())?;
+        object.serialize_field("path", &self.path)?;
+        object.serialize_field("message", &self.message)?;
+        object.serialize_field("todo", self.rule.advice())?;
+        object.end()
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod data;
 pub mod json;
+pub mod lint;
 pub mod schema;
 pub mod syntax;
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{CallChecks, Catalog, Compiled, Names};
-use crate::schema::{DefKind, Format, KeyRule, Length, Lexicon, ObjectType, Schema, StringType, Type};
+use crate::schema::{
+    Body, DefKind, Format, KeyRule, Length, Lexicon, ObjectType, Schema, StringType, Type, full_name, resolve_ref,
+};
 
 /// What a value is held to.
 #[derive(Debug)]
@@ -90,9 +92,9 @@ pub(crate) struct UnionCheck {
 pub(super) fn compile(lexicons: BTreeMap<String, Lexicon>) -> Catalog {
     let all = || lexicons.values().flat_map(|lexicon| lexicon.defs.iter().map(move |(name, def)| (lexicon, name, def)));
     let mut ids = HashMap::new();
-    let mut is_type = Vec::new();
+    let mut is_type: Vec<bool> = Vec::new();
     for (id, (lexicon, name, def)) in (0_u32..).zip(all()) {
-        ids.insert(full_name(lexicon, name), id);
+        ids.insert(full_name(lexicon.id.as_str(), name), id);
         is_type.push(matches!(def.kind, DefKind::Record(_) | DefKind::Type(_) | DefKind::Foreign(_)));
     }
     let mut unresolved = BTreeSet::new();
@@ -101,32 +103,28 @@ pub(super) fn compile(lexicons: BTreeMap<String, Lexicon>) -> Catalog {
     let mut calls = HashMap::new();
     for (id, (lexicon, name, def)) in (0_u32..).zip(all()) {
         let mut compiler = Compiler { lexicon, ids: &ids, is_type: &is_type, unresolved: &mut unresolved };
-        defs.push(match &def.kind {
+        let mut key = None;
+        let check = match &def.kind {
             DefKind::Record(record) => {
                 records.insert(lexicon.id.as_str().into(), id);
-                Compiled { check: compiler.object(&record.object), key: Some(record.key.clone()) }
+                key = Some(record.key.clone());
+                compiler.object(&record.object)
             }
-            DefKind::Type(Type::Token) => Compiled { check: Check::Token(full_name(lexicon, name).into()), key: None },
-            DefKind::Type(ty) => Compiled { check: compiler.ty(ty), key: None },
+            DefKind::Type(Type::Token) => Check::Token(full_name(lexicon.id.as_str(), name).into()),
+            DefKind::Type(ty) => compiler.ty(ty),
             DefKind::Endpoint(endpoint) => {
-                calls.insert(
-                    lexicon.id.as_str().into(),
-                    CallChecks {
-                        params: endpoint.parameters.as_ref().map(|params| compiler.object(params)),
-                        output: endpoint.output.as_ref().and_then(|body| Some(compiler.ty(&body.schema.as_ref()?.ty))),
-                    },
-                );
-                Compiled { check: Check::Any, key: None }
+                let mut body = |body: &Option<Body>| Some(compiler.ty(&body.as_ref()?.schema.as_ref()?.ty));
+                let (input, output) = (body(&endpoint.input), body(&endpoint.output));
+                let params = endpoint.parameters.as_ref().map(|params| compiler.object(params));
+                let message = endpoint.message.as_ref().map(|schema| compiler.ty(&schema.ty));
+                calls.insert(lexicon.id.as_str().into(), CallChecks { params, input, output, message });
+                Check::Any
             }
-            DefKind::PermissionSet(_) | DefKind::Foreign(_) => Compiled { check: Check::Any, key: None },
-        });
+            DefKind::PermissionSet(_) | DefKind::Foreign(_) => Check::Any,
+        };
+        defs.push(Compiled { check, key, is_type: is_type.get(id as usize) == Some(&true) });
     }
-    Catalog { lexicons, defs, records, calls, unresolved }
-}
-
-/// `nsid#name`, and `nsid` alone for `main`: as `$type` has it.
-fn full_name(lexicon: &Lexicon, name: &str) -> String {
-    if name == "main" { lexicon.id.as_str().to_owned() } else { format!("{}#{name}", lexicon.id) }
+    Catalog { lexicons, defs, ids, records, calls, unresolved }
 }
 
 struct Compiler<'c> {
@@ -159,11 +157,12 @@ impl Compiler<'_> {
             }
             Type::Object(object) => self.object(object),
             Type::Ref(target) => {
-                let name = self.target_name(target);
+                let name = resolve_ref(self.lexicon.id.as_str(), target);
                 self.target(&name)
             }
             Type::Union { refs, closed } => {
-                let names: Vec<String> = refs.iter().map(|target| self.target_name(target)).collect();
+                let names: Vec<String> =
+                    refs.iter().map(|target| resolve_ref(self.lexicon.id.as_str(), target)).collect();
                 let targets = names.iter().map(|name| self.target(name)).collect();
                 Check::Union(Box::new(UnionCheck {
                     names: Names::new(names.into_iter().map(Into::into)),
@@ -190,15 +189,6 @@ impl Compiler<'_> {
             required: ordered.iter().filter(|(name, _)| is_required(name)).count(),
             names: Names::new(ordered.iter().map(|(name, _)| name.as_str().into())),
         }))
-    }
-
-    /// `target` as `$type` would have it.
-    fn target_name(&self, target: &str) -> String {
-        match target.split_once('#') {
-            Some(("", name)) => full_name(self.lexicon, name),
-            Some((nsid, "main")) => nsid.to_owned(),
-            _ => target.to_owned(),
-        }
     }
 
     fn target(&mut self, name: &str) -> Check {

@@ -24,6 +24,8 @@ pub(crate) use names::{Names, fingerprint};
 pub struct Catalog {
     lexicons: BTreeMap<String, Lexicon>,
     defs: Vec<Compiled>,
+    /// Every definition by its full name.
+    ids: HashMap<String, u32>,
     records: HashMap<Box<str>, u32>,
     calls: HashMap<Box<str>, CallChecks>,
     unresolved: BTreeSet<String>,
@@ -35,6 +37,8 @@ pub(crate) struct Compiled {
     pub(crate) check: Check,
     /// Of a record: what its keys look like.
     pub(crate) key: Option<KeyRule>,
+    /// Whether a value can be of it.
+    pub(crate) is_type: bool,
 }
 
 impl Catalog {
@@ -68,6 +72,11 @@ impl Catalog {
 
     pub(crate) fn def(&self, id: u32) -> Option<&Compiled> {
         self.defs.get(id as usize)
+    }
+
+    /// The definition of the full name `full`, if values can be of it.
+    pub(crate) fn type_def(&self, full: &str) -> Option<&Compiled> {
+        self.def(*self.ids.get(full)?).filter(|def| def.is_type)
     }
 
     /// The record schema `nsid`.

@@ -2,6 +2,7 @@
 
 use super::{ObjectType, Schema, Type, reader::Reader};
 use crate::{
+    lint::LintRule,
     path::quoted,
     syntax::is_valid_nsid,
     view::{Data, View},
@@ -14,11 +15,13 @@ pub struct Endpoint {
     pub kind: EndpointKind,
     /// Parameters in the query string.
     pub parameters: Option<ObjectType>,
+    /// What the parameters are together.
+    pub parameters_description: Option<String>,
     /// The body sent, of a procedure.
     pub input: Option<Body>,
     /// The body answered, of a query or procedure.
     pub output: Option<Body>,
-    /// The messages of a subscription: a union.
+    /// The messages of a subscription: a union. What is said of `message` itself is its description, if it has none.
     pub message: Option<Schema>,
     /// Names of the errors it may answer, and what they mean.
     pub errors: Vec<(String, Option<String>)>,
@@ -33,6 +36,18 @@ pub enum EndpointKind {
     Procedure,
     /// A stream over WebSocket.
     Subscription,
+}
+
+impl EndpointKind {
+    /// What it is called in a document's `type`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Procedure => "procedure",
+            Self::Subscription => "subscription",
+        }
+    }
 }
 
 /// The body of a request or an answer.
@@ -51,8 +66,12 @@ pub struct Body {
 pub struct PermissionSet {
     /// What the person who grants them is shown.
     pub title: Option<String>,
+    /// The title in other languages, by language tag.
+    pub titles: Vec<(String, String)>,
     /// More of the same.
     pub detail: Option<String>,
+    /// That in other languages.
+    pub details: Vec<(String, String)>,
     /// The permissions.
     pub permissions: Vec<Permission>,
 }
@@ -66,6 +85,17 @@ pub struct Permission {
     pub subjects: Vec<String>,
     /// What may be done, e.g. `create`; empty for all.
     pub actions: Vec<String>,
+    /// Whose endpoints (`rpc`).
+    pub audience: Option<Audience>,
+}
+
+/// Whose endpoints a permission is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Audience {
+    /// Those of whom the one who asks for the set names.
+    Inherited,
+    /// `*` for anybody.
+    Named(String),
 }
 
 impl<'v, D: Data<'v>> Reader<'_, D> {
@@ -75,9 +105,11 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             EndpointKind::Procedure => &["parameters", "input", "output", "errors"],
             EndpointKind::Subscription => &["parameters", "message", "errors"],
         });
+        let (parameters, parameters_description) = self.inside("parameters", params).unzip();
         Endpoint {
             kind,
-            parameters: self.inside("parameters", params),
+            parameters,
+            parameters_description: parameters_description.flatten(),
             input: self.inside("input", body),
             output: self.inside("output", body),
             message: self.inside("message", |message| {
@@ -85,7 +117,9 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
                 if message.value.field("schema").is_none() {
                     message.problem(None, "`schema` is missing");
                 }
-                let schema = message.schema_at("schema")?;
+                let mut schema = message.schema_at("schema")?;
+                let description = message.description();
+                schema.description = schema.description.take().or(description);
                 if !matches!(schema.ty, Type::Union { .. } | Type::Foreign(_)) {
                     message.problem(Some("schema"), "the messages of a subscription are a union");
                 }
@@ -100,6 +134,9 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
         self.each("errors", |error| {
             error.expect_only(&["name"]);
             let name = error.string("name")?.to_owned();
+            if name.is_empty() || name.contains(char::is_whitespace) {
+                error.note(LintRule::LexiconSchema, Some("name"), "an error's name is not empty, and has no spaces");
+            }
             errors.push((name, error.description()));
             Some(())
         });
@@ -118,7 +155,9 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
         });
         PermissionSet {
             title: self.optional_string("title").map(str::to_owned),
+            titles: self.translations("title:lang"),
             detail: self.optional_string("detail").map(str::to_owned),
+            details: self.translations("detail:lang"),
             permissions,
         }
     }
@@ -128,16 +167,21 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             self.problem(Some("type"), "`permission` is expected");
         }
         let resource = self.string("resource")?.to_owned();
-        let subjects_at = match resource.as_str() {
-            "repo" => "collection",
-            "rpc" => "lxm",
-            "blob" => "accept",
-            "account" | "identity" => "attr",
+        let (subjects_at, known): (_, &[&str]) = match resource.as_str() {
+            "repo" => ("collection", &["resource", "collection", "action"]),
+            "rpc" => ("lxm", &["resource", "lxm", "aud", "inheritAud"]),
+            "blob" => ("accept", &["resource", "accept"]),
+            "account" | "identity" => ("attr", &["resource", "attr", "action"]),
             other => {
-                self.foreign("resource", other);
-                return Some(Permission { resource, subjects: Vec::new(), actions: Vec::new() });
+                self.foreign(LintRule::UnknownPermission, "resource", other);
+                return Some(Permission { resource, subjects: Vec::new(), actions: Vec::new(), audience: None });
             }
         };
+        self.expect_only(known);
+        if !matches!(resource.as_str(), "repo" | "rpc") {
+            let message = format!("a permission for {resource} is not granted by a set; it is passed over");
+            self.note(LintRule::UnknownPermission, Some("resource"), message);
+        }
         let subjects = self.one_or_more(subjects_at);
         if subjects.is_empty() {
             self.problem(None, format!("`{subjects_at}` is missing"));
@@ -147,16 +191,33 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
                 self.problem(Some(subjects_at), format!("{} is not an NSID", quoted(nsid)));
             }
         }
+        if resource == "repo" && subjects.iter().any(|nsid| nsid == "*") {
+            self.note(LintRule::LexiconSchema, Some(subjects_at), "a set names its collections; `*` is passed over");
+        }
+        let mut audience = None;
         if resource == "rpc" {
             let aud = self.optional_string("aud");
-            if aud.is_some() == self.boolean("inheritAud").unwrap_or_default() {
+            let inherits = self.boolean("inheritAud").unwrap_or_default();
+            if aud.is_some() == inherits {
                 self.problem(None, "either `aud` or `inheritAud` is expected");
             }
             if aud == Some("*") && subjects.iter().any(|nsid| nsid == "*") {
                 self.problem(None, "`aud` and `lxm` cannot both be `*`");
             }
+            if aud.is_some_and(|aud| aud != "*") {
+                self.note(LintRule::LexiconSchema, Some("aud"), "a set names no service; only `*` can stand here");
+            }
+            audience =
+                if inherits { Some(Audience::Inherited) } else { aud.map(|aud| Audience::Named(aud.to_owned())) };
         }
-        Some(Permission { resource, subjects, actions: self.one_or_more("action") })
+        let actions = self.one_or_more("action");
+        if resource == "repo" {
+            for action in actions.iter().filter(|a| !matches!(a.as_str(), "create" | "update" | "delete")) {
+                let message = format!("{} is none of `create`, `update` and `delete`", quoted(action));
+                self.note(LintRule::LexiconSchema, Some("action"), message);
+            }
+        }
+        Some(Permission { resource, subjects, actions, audience })
     }
 
     /// A string, or an array of strings.
@@ -188,7 +249,7 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
     }
 }
 
-fn params<'v, D: Data<'v>>(reader: &mut Reader<'_, D>) -> Option<ObjectType> {
+fn params<'v, D: Data<'v>>(reader: &mut Reader<'_, D>) -> Option<(ObjectType, Option<String>)> {
     reader.expect_only(&["properties", "required"]);
     if reader.string("type")? != "params" {
         reader.problem(Some("type"), "`params` is expected");
@@ -199,13 +260,17 @@ fn params<'v, D: Data<'v>>(reader: &mut Reader<'_, D>) -> Option<ObjectType> {
             Type::Array { items, .. } => &items.ty,
             other => other,
         };
+        if matches!(item, Type::Unknown) {
+            let message = format!("the parameter {} is of no type that a query string has", quoted(name));
+            reader.note(LintRule::LexiconSchema, Some("properties"), message);
+        }
         if !matches!(item, Type::Boolean { .. } | Type::Integer(_) | Type::String(_) | Type::Unknown | Type::Foreign(_))
         {
             let message = format!("the parameter {} is neither a plain value nor an array of them", quoted(name));
             reader.problem(Some("properties"), message);
         }
     }
-    Some(params)
+    Some((params, reader.description()))
 }
 
 fn body<'v, D: Data<'v>>(reader: &mut Reader<'_, D>) -> Option<Body> {
@@ -216,5 +281,9 @@ fn body<'v, D: Data<'v>>(reader: &mut Reader<'_, D>) -> Option<Body> {
     {
         reader.problem(Some("schema"), "a body is an object, a ref or a union");
     }
-    Some(Body { description: reader.description(), encoding: reader.string("encoding")?.to_owned(), schema })
+    let encoding = reader.optional_string("encoding").unwrap_or_default().to_owned();
+    if encoding.is_empty() {
+        reader.breaks(LintRule::UnspecifiedEncoding, None, "`encoding` is missing");
+    }
+    Some(Body { description: reader.description(), encoding, schema })
 }

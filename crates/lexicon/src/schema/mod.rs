@@ -12,7 +12,8 @@ mod tests;
 
 use crate::{Nsid, error::Problem};
 
-pub use endpoint::{Body, Endpoint, EndpointKind, Permission, PermissionSet};
+pub use endpoint::{Audience, Body, Endpoint, EndpointKind, Permission, PermissionSet};
+pub(crate) use parse::{Parts, parts};
 
 /// A lexicon document.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,100 @@ pub struct Lexicon {
     pub defs: Vec<(String, Def)>,
     /// What the document says that the language does not have. It is passed over, not obeyed.
     pub notes: Vec<Problem>,
+}
+
+/// `nsid#name`, and `nsid` alone for `main`: as `$type` has it.
+#[must_use]
+pub fn full_name(nsid: &str, name: &str) -> String {
+    if name == "main" { nsid.to_owned() } else { format!("{nsid}#{name}") }
+}
+
+/// The full name of what `target`, as it is written in the lexicon `nsid`, refers to.
+#[must_use]
+pub fn resolve_ref(nsid: &str, target: &str) -> String {
+    match target.split_once('#') {
+        Some(("", name)) => full_name(nsid, name),
+        Some((other, name)) => full_name(other, name),
+        None => target.to_owned(),
+    }
+}
+
+/// NSID and definition of a full name.
+#[must_use]
+pub fn split_ref(full: &str) -> (&str, &str) {
+    full.split_once('#').unwrap_or((full, "main"))
+}
+
+impl DefKind {
+    /// What it is called in a document's `type`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Record(_) => "record",
+            Self::Endpoint(endpoint) => endpoint.kind.name(),
+            Self::PermissionSet(_) => "permission-set",
+            Self::Type(ty) => ty.name(),
+            Self::Foreign(name) => name,
+        }
+    }
+}
+
+impl KeyRule {
+    /// As it is written in a document.
+    #[must_use]
+    pub fn as_written(&self) -> String {
+        match self {
+            Self::Tid => "tid".to_owned(),
+            Self::Nsid => "nsid".to_owned(),
+            Self::Any => "any".to_owned(),
+            Self::Literal(key) => format!("literal:{key}"),
+            Self::Foreign(rule) => rule.clone(),
+        }
+    }
+}
+
+impl Type {
+    /// What it is called in a document's `type`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean { .. } => "boolean",
+            Self::Integer(_) => "integer",
+            Self::String(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::CidLink => "cid-link",
+            Self::Blob { .. } => "blob",
+            Self::Array { .. } => "array",
+            Self::Object(_) => "object",
+            Self::Ref(_) => "ref",
+            Self::Union { .. } => "union",
+            Self::Unknown => "unknown",
+            Self::Token => "token",
+            Self::Foreign(name) => name,
+        }
+    }
+}
+
+impl Format {
+    /// What it is called in a document's `format`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::AtIdentifier => "at-identifier",
+            Self::AtUri => "at-uri",
+            Self::Cid => "cid",
+            Self::Datetime => "datetime",
+            Self::Did => "did",
+            Self::Handle => "handle",
+            Self::Language => "language",
+            Self::Nsid => "nsid",
+            Self::RecordKey => "record-key",
+            Self::Tid => "tid",
+            Self::Uri => "uri",
+            Self::Foreign(name) => name,
+        }
+    }
 }
 
 impl Lexicon {

@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     Nsid,
-    error::Error,
+    error::{Error, Problem},
     json::Json,
+    lint::LintRule,
     path::{Path, quoted},
     syntax::{is_valid_nsid, is_valid_record_key},
     view::{Data, View},
@@ -35,33 +36,65 @@ impl Lexicon {
     /// # Errors
     /// [`Error::InvalidLexicon`] with everything that is wrong.
     pub fn read<'v, D: Data<'v>>(name: &str, document: D) -> Result<Self, Error> {
-        let mut out = Findings::default();
-        let root = Path::root();
-        let lexicon = match document.view() {
-            View::Object(_) => lexicon(&mut Reader { value: document, path: &root, out: &mut out }),
-            _ => {
-                Reader { value: document, path: &root, out: &mut out }.problem(None, "an object is expected");
-                None
+        let (parts, found) = parts(document);
+        match parts.id {
+            Some(id) if found.problems.is_empty() => {
+                Ok(Self { id, description: parts.description, defs: parts.defs, notes: found.notes })
             }
-        };
-        match lexicon {
-            Some(lexicon) if out.problems.is_empty() => Ok(Self { notes: out.notes, ..lexicon }),
-            _ => Err(Error::InvalidLexicon { name: name.to_owned(), problems: out.problems }),
+            _ => Err(Error::InvalidLexicon { name: name.to_owned(), problems: found.problems }),
         }
+    }
+
+    /// As [`Self::read`], of a document that may be wrong: what could be read of it, if it has a name, and all that is
+    /// wrong with it. For tools that show documents; what could not be read of one that has problems is missing.
+    pub fn inspect<'v, D: Data<'v>>(document: D) -> (Option<Self>, Vec<Problem>) {
+        let (parts, found) = parts(document);
+        let lexicon = parts.id.filter(|_| !parts.defs.is_empty()).map(|id| Self {
+            id,
+            description: parts.description,
+            defs: parts.defs,
+            notes: found.notes.clone(),
+        });
+        let mut all = found.problems;
+        all.extend(found.notes);
+        (lexicon, all)
     }
 }
 
-fn lexicon<'v, D: Data<'v>>(doc: &mut Reader<'_, D>) -> Option<Lexicon> {
+/// What could be read of a document.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) id: Option<Nsid>,
+    pub(crate) description: Option<String>,
+    pub(crate) defs: Vec<(String, Def)>,
+}
+
+/// Reads what can be read.
+pub(crate) fn parts<'v, D: Data<'v>>(document: D) -> (Parts, Findings) {
+    let mut out = Findings::default();
+    let root = Path::root();
+    let mut reader = Reader { value: document, path: &root, out: &mut out };
+    let parts = match document.view() {
+        View::Object(_) => lexicon(&mut reader),
+        _ => {
+            reader.problem(None, "an object is expected");
+            Parts::default()
+        }
+    };
+    (parts, out)
+}
+
+fn lexicon<'v, D: Data<'v>>(doc: &mut Reader<'_, D>) -> Parts {
     doc.expect_only(&["lexicon", "id", "revision", "defs"]);
     match doc.value.field("lexicon").map(Data::view) {
         Some(View::Integer(1)) => {}
-        Some(_) => doc.problem(Some("lexicon"), "the only version of the language is 1"),
-        None => doc.problem(None, "`lexicon` is missing"),
+        Some(_) => doc.breaks(LintRule::LexiconVersion, Some("lexicon"), "the only version of the language is 1"),
+        None => doc.breaks(LintRule::LexiconVersion, None, "`lexicon` is missing"),
     }
     let id = doc.string("id").and_then(|id| match Nsid::parse(id) {
         Ok(id) => Some(id),
         Err(error) => {
-            doc.problem(Some("id"), error.to_string());
+            doc.breaks(LintRule::InvalidNsid, Some("id"), error.to_string());
             None
         }
     });
@@ -74,7 +107,7 @@ fn lexicon<'v, D: Data<'v>>(doc: &mut Reader<'_, D>) -> Option<Lexicon> {
         let View::Object(fields) = reader.value.view() else { return None };
         for (name, value) in fields {
             if !is_def_name(name) {
-                reader.problem(Some(name), "a definition's name is a letter, and letters and digits after it");
+                reader.problem(Some(name), "a definition's name is not empty, and has no `#` and no spaces");
             }
             if let Some(def) = reader.at(name, value, |def| self::def(def, name == "main")) {
                 defs.push((name.to_owned(), def));
@@ -85,18 +118,20 @@ fn lexicon<'v, D: Data<'v>>(doc: &mut Reader<'_, D>) -> Option<Lexicon> {
         }
         Some(())
     });
-    Some(Lexicon { id: id?, description, defs, notes: Vec::new() })
+    Parts { id, description, defs }
 }
 
+/// Whether references can name it. What it should look like is for [`crate::lint`] to say.
 fn is_def_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|b| b.is_ascii_alphanumeric())
+    !name.is_empty() && !name.contains(|c: char| c == '#' || c.is_whitespace() || c.is_control())
 }
 
 fn def<'v, D: Data<'v>>(def: &mut Reader<'_, D>, is_main: bool) -> Option<Def> {
     let description = def.description();
     let ty = def.string("type")?;
     if !is_main && matches!(ty, "record" | "query" | "procedure" | "subscription" | "permission-set") {
-        def.problem(Some("type"), format!("a {ty} can only be defined as `main`"));
+        let message = format!("a {ty} can only be defined as `main`");
+        def.breaks(LintRule::NonMainPrimary, Some("type"), message);
     }
     let kind = match ty {
         "record" => DefKind::Record(record(def)?),
@@ -108,7 +143,7 @@ fn def<'v, D: Data<'v>>(def: &mut Reader<'_, D>, is_main: bool) -> Option<Def> {
             def.problem(Some("type"), format!("a {ty} can stand in a definition, but not be one"));
             return None;
         }
-        _ => match def.ty(ty)? {
+        _ => match def.ty(ty, true)? {
             Type::Foreign(name) => DefKind::Foreign(name),
             ty => DefKind::Type(ty),
         },
@@ -130,8 +165,13 @@ fn record<'v, D: Data<'v>>(def: &mut Reader<'_, D>) -> Option<Record> {
                 KeyRule::Literal(literal.to_owned())
             }
             None => {
-                let message = format!("the language has no rule for keys {}; any key will do", quoted(other));
-                def.note(Some("key"), message);
+                let literal = if is_valid_record_key(other) {
+                    format!("; for that key alone, `literal:{other}` is written")
+                } else {
+                    String::new()
+                };
+                let message = format!("the language has no rule for keys {}; any key will do{literal}", quoted(other));
+                def.note(LintRule::UnknownKeyRule, Some("key"), message);
                 KeyRule::Foreign(other.to_owned())
             }
         },
@@ -161,7 +201,7 @@ fn schema<'v, D: Data<'v>>(reader: &mut Reader<'_, D>) -> Option<Schema> {
     }
     let description = reader.description();
     let ty = reader.string("type")?;
-    Some(Schema { description, ty: reader.ty(ty)? })
+    Some(Schema { description, ty: reader.ty(ty, false)? })
 }
 
 impl<'v, D: Data<'v>> Reader<'_, D> {
@@ -170,15 +210,23 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
         self.inside(name, schema)
     }
 
-    fn ty(&mut self, ty: &str) -> Option<Type> {
+    /// `is_def`: it is defined by name, and not in place.
+    fn ty(&mut self, ty: &str, is_def: bool) -> Option<Type> {
         Some(match ty {
             "null" => {
                 self.expect_only(&[]);
+                self.note(
+                    LintRule::UnknownType,
+                    None,
+                    "the language has no type \"null\" any more; it is still checked",
+                );
                 Type::Null
             }
             "boolean" => {
                 self.expect_only(&["const", "default"]);
-                Type::Boolean { constant: self.boolean("const"), default: self.boolean("default") }
+                let (constant, default) = (self.boolean("const"), self.boolean("default"));
+                self.note_const_and_default(constant.is_some(), default.is_some());
+                Type::Boolean { constant, default }
             }
             "integer" => Type::Integer(self.integer_type()),
             "string" => Type::String(self.string_type()),
@@ -192,7 +240,12 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             }
             "blob" => {
                 self.expect_only(&["accept", "maxSize"]);
-                Type::Blob { accept: self.strings("accept"), max_size: self.amount("maxSize") }
+                let accept = self.strings("accept");
+                for pattern in accept.iter().flatten().filter(|pattern| !is_mime_pattern(pattern)) {
+                    let message = format!("{} is no MIME type, nor a kind of them such as `image/*`", quoted(pattern));
+                    self.note(LintRule::LexiconSchema, Some("accept"), message);
+                }
+                Type::Blob { accept, max_size: self.amount("maxSize") }
             }
             "array" => {
                 self.expect_only(&["items", "minLength", "maxLength"]);
@@ -218,7 +271,11 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
                 for target in &refs {
                     self.check_ref(target, "refs");
                 }
-                Type::Union { refs, closed: self.boolean("closed").unwrap_or_default() }
+                let closed = self.boolean("closed").unwrap_or_default();
+                if closed && refs.is_empty() {
+                    self.note(LintRule::LexiconSchema, Some("refs"), "a closed union of nothing holds nothing");
+                }
+                Type::Union { refs, closed }
             }
             "unknown" => {
                 self.expect_only(&[]);
@@ -226,6 +283,10 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             }
             "token" => {
                 self.expect_only(&[]);
+                if !is_def {
+                    let message = "a token can only be defined, not stand in place of a type; it is not checked";
+                    self.note(LintRule::LexiconSchema, Some("type"), message);
+                }
                 Type::Token
             }
             "record" | "query" | "procedure" | "subscription" | "permission-set" | "permission" | "params" => {
@@ -233,7 +294,7 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
                 return None;
             }
             other => {
-                self.foreign("type", other);
+                self.foreign(LintRule::UnknownType, "type", other);
                 Type::Foreign(other.to_owned())
             }
         })
@@ -248,6 +309,7 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             constant: self.integer("const"),
             default: self.integer("default"),
         };
+        self.note_const_and_default(ty.constant.is_some(), ty.default.is_some());
         if let (Some(min), Some(max)) = (ty.min, ty.max)
             && min > max
         {
@@ -281,11 +343,11 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             "tid" => Format::Tid,
             "uri" => Format::Uri,
             other => {
-                self.foreign("string format", other);
+                self.foreign(LintRule::UnknownFormat, "string format", other);
                 Format::Foreign(other.to_owned())
             }
         });
-        StringType {
+        let ty = StringType {
             format,
             length: self.length("minLength", "maxLength"),
             graphemes: self.length("minGraphemes", "maxGraphemes"),
@@ -293,6 +355,14 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             known_values: self.strings("knownValues"),
             constant: self.optional_string("const").map(str::to_owned),
             default: self.optional_string("default").map(str::to_owned),
+        };
+        self.note_const_and_default(ty.constant.is_some(), ty.default.is_some());
+        ty
+    }
+
+    fn note_const_and_default(&mut self, constant: bool, default: bool) {
+        if constant && default {
+            self.note(LintRule::ConstAndDefault, Some("default"), "what is constant has no default");
         }
     }
 
@@ -308,6 +378,9 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
 
     fn object(&mut self) -> ObjectType {
         self.expect_only(&["properties", "required", "nullable"]);
+        if self.value.field("properties").is_none() {
+            self.note(LintRule::LexiconSchema, None, "`properties` is missing");
+        }
         self.properties()
     }
 
@@ -336,7 +409,7 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
             self.problem(Some("required"), format!("there is no property {}", quoted(name)));
         }
         for name in nullable.iter().filter(|name| !is_declared(name)) {
-            self.note(Some("nullable"), format!("there is no property {}", quoted(name)));
+            self.note(LintRule::LexiconSchema, Some("nullable"), format!("there is no property {}", quoted(name)));
         }
         ObjectType { properties, required, nullable }
     }
@@ -347,5 +420,16 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
         if !is_nsid || !name.is_none_or(is_def_name) {
             self.problem(Some(at), format!("{} does not name a definition", quoted(target)));
         }
+    }
+}
+
+/// `image/png`, `image/*` or `*/*`
+fn is_mime_pattern(pattern: &str) -> bool {
+    let is_name = |s: &str| !s.is_empty() && !s.contains(|c: char| c == '*' || c == '/' || c.is_whitespace());
+    match pattern.split_once('/') {
+        Some(("*", "*")) => true,
+        Some((family, "*")) => is_name(family),
+        Some((family, name)) => is_name(family) && is_name(name),
+        None => false,
     }
 }

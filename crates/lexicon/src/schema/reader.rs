@@ -2,15 +2,17 @@
 
 use crate::{
     error::Problem,
+    lint::LintRule,
     path::{Path, quoted},
+    syntax::is_valid_language,
     view::{Data, View},
 };
 
 /// Everything found so far.
 #[derive(Default)]
-pub(super) struct Findings {
-    pub(super) problems: Vec<Problem>,
-    pub(super) notes: Vec<Problem>,
+pub(crate) struct Findings {
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) notes: Vec<Problem>,
 }
 
 /// One object of the document.
@@ -21,14 +23,25 @@ pub(super) struct Reader<'r, D> {
 }
 
 impl<'v, D: Data<'v>> Reader<'_, D> {
+    /// What makes the document unusable.
     pub(super) fn problem(&mut self, at: Option<&str>, message: impl Into<String>) {
-        let path = at.map_or_else(|| self.path.to_string(), |name| self.path.name(name).to_string());
-        self.out.problems.push(Problem { path, message: message.into() });
+        self.breaks(LintRule::LexiconSchema, at, message);
     }
 
-    pub(super) fn note(&mut self, at: Option<&str>, message: impl Into<String>) {
-        let path = at.map_or_else(|| self.path.to_string(), |name| self.path.name(name).to_string());
-        self.out.notes.push(Problem { path, message: message.into() });
+    /// The same, where there is a rule of its own for it.
+    pub(super) fn breaks(&mut self, rule: LintRule, at: Option<&str>, message: impl Into<String>) {
+        let path = self.place(at);
+        self.out.problems.push(Problem { rule, path, message: message.into() });
+    }
+
+    /// What is passed over.
+    pub(super) fn note(&mut self, rule: LintRule, at: Option<&str>, message: impl Into<String>) {
+        let path = self.place(at);
+        self.out.notes.push(Problem { rule, path, message: message.into() });
+    }
+
+    fn place(&self, at: Option<&str>) -> String {
+        at.map_or_else(|| self.path.to_string(), |name| self.path.name(name).to_string())
     }
 
     /// Notes every attribute that is none of `known`.
@@ -37,7 +50,11 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
         for (name, _) in fields {
             let is_translation = name.split_once(':').is_some_and(|(base, _)| known.contains(&base));
             if !known.contains(&name) && !is_translation && !matches!(name, "type" | "description" | "$type") {
-                self.note(Some(name), "the language has no such attribute here");
+                let message = match meant(name).filter(|meant| known.contains(meant)) {
+                    Some(meant) => format!("the language has no such attribute here; `{meant}` may be meant"),
+                    None => "the language has no such attribute here".to_owned(),
+                };
+                self.note(LintRule::UnknownAttribute, Some(name), message);
             }
         }
     }
@@ -105,7 +122,8 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
                 Some(value) => list.push(value),
                 None => {
                     let path = self.path.name(name).index(i).to_string();
-                    self.out.problems.push(Problem { path, message: format!("one of the {what} is expected") });
+                    let message = format!("one of the {what} is expected");
+                    self.out.problems.push(Problem { rule: LintRule::LexiconSchema, path, message });
                 }
             }
         }
@@ -146,7 +164,42 @@ impl<'v, D: Data<'v>> Reader<'_, D> {
         read(&mut Reader { value, path: &self.path.name(name), out: self.out })
     }
 
-    pub(super) fn foreign(&mut self, what: &str, name: &str) {
-        self.note(None, format!("the language has no {what} {}; it is not checked", quoted(name)));
+    pub(super) fn foreign(&mut self, rule: LintRule, what: &str, name: &str) {
+        self.note(rule, None, format!("the language has no {what} {}; it is not checked", quoted(name)));
     }
+
+    /// The translations of the text `name`, by language.
+    pub(super) fn translations(&mut self, name: &str) -> Vec<(String, String)> {
+        let mut translations = Vec::new();
+        self.inside(name, |reader| {
+            let View::Object(fields) = reader.value.view() else { return None };
+            for (language, text) in fields {
+                if !is_valid_language(language) {
+                    reader.note(LintRule::LexiconSchema, Some(language), "this is no language tag");
+                }
+                match text.view() {
+                    View::String(text) => translations.push((language.to_owned(), text.to_owned())),
+                    _ => reader.problem(Some(language), "a string is expected"),
+                }
+            }
+            Some(())
+        });
+        translations
+    }
+}
+
+/// What the language calls that which other schema languages call `name`.
+fn meant(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "maxItems" | "maxBytes" | "maxlength" | "max_length" => "maxLength",
+        "minItems" | "minBytes" | "minlength" | "min_length" => "minLength",
+        "maxgraphemes" => "maxGraphemes",
+        "min" | "exclusiveMinimum" => "minimum",
+        "max" | "exclusiveMaximum" => "maximum",
+        "values" | "known_values" | "knownvalues" => "knownValues",
+        "$ref" => "ref",
+        "anyOf" | "oneOf" => "refs",
+        "mimeTypes" | "contentTypes" => "accept",
+        _ => return None,
+    })
 }

@@ -17,6 +17,59 @@ fn property(schema: &Value) -> Value {
     main(&json!({"type": "object", "properties": {"x": schema}}))
 }
 
+#[test]
+fn what_is_said_of_parts_of_endpoints_and_in_other_languages_is_read() {
+    let document =
+        main(&json!({"type": "subscription", "parameters": {"type": "params", "description": "p", "properties": {}},
+        "message": {"description": "m", "schema": {"type": "union", "refs": ["#a"]}}}));
+    let lexicon = read(&document).unwrap();
+    let DefKind::Endpoint(endpoint) = &lexicon.def("main").unwrap().kind else { panic!() };
+    assert_eq!(endpoint.parameters_description.as_deref(), Some("p"));
+    assert_eq!(endpoint.message.as_ref().unwrap().description.as_deref(), Some("m"));
+    let lexicon = read(&main(
+        &json!({"type": "permission-set", "title": "t", "title:lang": {"fr": "u"}, "detail:lang": {"de": "v"},
+        "permissions": [{"type": "permission", "resource": "rpc", "lxm": ["com.example.a"], "inheritAud": true}]}),
+    ))
+    .unwrap();
+    let DefKind::PermissionSet(set) = &lexicon.def("main").unwrap().kind else { panic!() };
+    assert_eq!(
+        (&set.titles[..], &set.details[..]),
+        (&[("fr".into(), "u".into())][..], &[("de".into(), "v".into())][..])
+    );
+    assert_eq!(set.permissions[0].audience, Some(Audience::Inherited));
+}
+
+#[test]
+fn of_a_document_that_is_wrong_what_can_be_read_is_read() {
+    let document = json!({"lexicon": 1, "id": "com.example.a", "defs": {
+        "good": {"type": "object", "properties": {"x": {"type": "array"}, "y": {"type": "boolean"}}},
+        "bad": {"type": "union", "refs": []}}});
+    let (lexicon, problems) = Lexicon::inspect(&document);
+    let lexicon = lexicon.unwrap();
+    assert_eq!(problems.len(), 2);
+    assert!(lexicon.def("bad").is_none());
+    let DefKind::Type(Type::Object(object)) = &lexicon.def("good").unwrap().kind else { panic!() };
+    assert_eq!(object.properties.len(), 1);
+    let (nothing, problems) = Lexicon::inspect(&json!({"lexicon": 1, "id": "x", "defs": {"a": {"type": "boolean"}}}));
+    assert!(nothing.is_none());
+    assert_eq!(problems.len(), 1);
+}
+
+#[test]
+fn a_reference_has_one_full_name() {
+    for (written, full) in [
+        ("#a", "com.example.x#a"),
+        ("#main", "com.example.x"),
+        ("com.example.y", "com.example.y"),
+        ("com.example.y#main", "com.example.y"),
+        ("com.example.y#b", "com.example.y#b"),
+    ] {
+        assert_eq!(resolve_ref("com.example.x", written), full);
+    }
+    assert_eq!(split_ref("com.example.y"), ("com.example.y", "main"));
+    assert_eq!(split_ref("com.example.y#b"), ("com.example.y", "b"));
+}
+
 fn problems(document: &Value) -> Vec<String> {
     match read(document) {
         Err(Error::InvalidLexicon { problems, .. }) => problems.iter().map(ToString::to_string).collect(),
@@ -54,6 +107,8 @@ fn constraints_are_read() {
         "enum": ["a"], "knownValues": ["b"], "const": "c", "default": "d"
     })))
     .unwrap();
+    // One of the two is too many; both are read.
+    assert_eq!(lexicon.notes.len(), 1);
     let DefKind::Type(Type::Object(object)) = &lexicon.def("main").unwrap().kind else { panic!() };
     let Type::String(string) = &object.properties[0].1.ty else { panic!() };
     assert_eq!(
@@ -122,8 +177,12 @@ fn what_is_no_lexicon_is_refused() {
             "$.defs.main.record.type: a record is an object, not a \"string\"",
         ),
         (
-            json!({"lexicon": 1, "id": "com.example.a", "defs": {"a-b": object}}),
-            "$.defs.a-b: a definition's name is a letter, and letters and digits after it",
+            json!({"lexicon": 1, "id": "com.example.a", "defs": {"a#b": object}}),
+            "$.defs[\"a#b\"]: a definition's name is not empty, and has no `#` and no spaces",
+        ),
+        (
+            json!({"lexicon": 1, "id": "com.example.a", "defs": {"": object}}),
+            "$.defs[\"\"]: a definition's name is not empty, and has no `#` and no spaces",
         ),
         (
             json!({"lexicon": 1, "id": "com.example.a", "defs": {"a": {"type": "query"}}}),
@@ -200,7 +259,12 @@ fn endpoints_are_held_to_their_shape() {
 
 #[test]
 fn what_the_language_does_not_have_is_noted_and_let_through() {
-    let object = json!({"type": "object"});
+    let object = json!({"type": "object", "properties": {}});
+    let permission = |fields: &Value| {
+        let mut permission = fields.clone();
+        permission["type"] = "permission".into();
+        main(&json!({"type": "permission-set", "permissions": [permission]}))
+    };
     for (document, note) in [
         (
             main(&json!({"type": "space", "name": "n", "collections": []})),
@@ -212,11 +276,79 @@ fn what_the_language_does_not_have_is_noted_and_let_through() {
         ),
         (
             main(&json!({"type": "record", "key": "self", "record": object})),
-            "$.defs.main.key: the language has no rule for keys \"self\"; any key will do",
+            "$.defs.main.key: the language has no rule for keys \"self\"; any key will do; for that key alone, \
+             `literal:self` is written",
         ),
         (
-            property(&json!({"type": "array", "items": {"type": "null"}, "maxItems": 3})),
-            "$.defs.main.properties.x.maxItems: the language has no such attribute here",
+            property(&json!({"type": "array", "items": {"type": "boolean"}, "maxItems": 3})),
+            "$.defs.main.properties.x.maxItems: the language has no such attribute here; `maxLength` may be meant",
+        ),
+        (
+            property(&json!({"type": "boolean", "readOnly": true})),
+            "$.defs.main.properties.x.readOnly: the language has no such attribute here",
+        ),
+        (
+            property(&json!({"type": "null"})),
+            "$.defs.main.properties.x: the language has no type \"null\" any more; it is still checked",
+        ),
+        (main(&json!({"type": "object"})), "$.defs.main: `properties` is missing"),
+        (
+            property(&json!({"type": "token"})),
+            "$.defs.main.properties.x.type: a token can only be defined, not stand in place of a type; it is not checked",
+        ),
+        (
+            property(&json!({"type": "union", "refs": [], "closed": true})),
+            "$.defs.main.properties.x.refs: a closed union of nothing holds nothing",
+        ),
+        (
+            property(&json!({"type": "integer", "const": 1, "default": 2})),
+            "$.defs.main.properties.x.default: what is constant has no default",
+        ),
+        (
+            property(&json!({"type": "blob", "accept": ["image/*", "*/*", "a/b", "text/ht*"]})),
+            "$.defs.main.properties.x.accept: \"text/ht*\" is no MIME type, nor a kind of them such as `image/*`",
+        ),
+        (
+            property(&json!({"type": "blob", "accept": ["*"]})),
+            "$.defs.main.properties.x.accept: \"*\" is no MIME type, nor a kind of them such as `image/*`",
+        ),
+        (
+            main(&json!({"type": "query", "errors": [{"name": "Not Found"}]})),
+            "$.defs.main.errors[0].name: an error's name is not empty, and has no spaces",
+        ),
+        (
+            main(&json!({"type": "query", "parameters": {"type": "params", "properties": {"x": {"type": "unknown"}}}})),
+            "$.defs.main.parameters.properties: the parameter \"x\" is of no type that a query string has",
+        ),
+        (
+            main(
+                &json!({"type": "query", "parameters": {"type": "params", "nullable": ["x"], "properties": {"x": {"type": "boolean"}}}}),
+            ),
+            "$.defs.main.parameters.nullable: the language has no such attribute here",
+        ),
+        (
+            permission(&json!({"resource": "repo", "collection": ["*"]})),
+            "$.defs.main.permissions[0].collection: a set names its collections; `*` is passed over",
+        ),
+        (
+            permission(&json!({"resource": "repo", "collection": ["com.example.a"], "action": ["create", "read"]})),
+            "$.defs.main.permissions[0].action: \"read\" is none of `create`, `update` and `delete`",
+        ),
+        (
+            permission(&json!({"resource": "rpc", "lxm": ["com.example.a"], "aud": "did:web:a.example#b"})),
+            "$.defs.main.permissions[0].aud: a set names no service; only `*` can stand here",
+        ),
+        (
+            permission(&json!({"resource": "identity", "attr": "handle"})),
+            "$.defs.main.permissions[0].resource: a permission for identity is not granted by a set; it is passed over",
+        ),
+        (
+            permission(&json!({"resource": "moon"})),
+            "$.defs.main.permissions[0]: the language has no resource \"moon\"; it is not checked",
+        ),
+        (
+            main(&json!({"type": "permission-set", "permissions": [], "title:lang": {"not a language": "t"}})),
+            "$.defs.main[\"title:lang\"][\"not a language\"]: this is no language tag",
         ),
         (
             property(&json!({"type": "number"})),

@@ -1,4 +1,4 @@
-//! Holds calls of endpoints against their lexicons: the parameters that come in, the answer that goes out.
+//! Holds calls of endpoints against their lexicons: parameters and bodies that come in, answers and messages that go out.
 
 use serde_json::{Map, Value};
 
@@ -7,9 +7,9 @@ use super::{
     report::{All, First},
 };
 use crate::{
-    catalog::Check,
+    catalog::{CallChecks, Check},
     path::{Path, quoted},
-    schema::{DefKind, Endpoint, Schema, Type},
+    schema::{DefKind, Endpoint, Schema, Type, full_name, resolve_ref},
     view::Data,
 };
 
@@ -101,8 +101,67 @@ impl Catalog {
     /// # Errors
     /// If there is no such endpoint.
     pub fn validate_output<'v, D: Data<'v>>(&self, nsid: &str, answer: D) -> Result<Vec<Violation>, UnknownEndpoint> {
-        let checks = self.call(nsid).ok_or_else(|| UnknownEndpoint { nsid: nsid.to_owned() })?;
+        let checks = self.checks(nsid)?;
         Ok(checks.output.as_ref().map(|check| self.violations(check, answer)).unwrap_or_default())
+    }
+
+    /// Everything in which `params`, an object with a member for each, differ from what the endpoint `nsid` takes, or
+    /// nothing if they are valid. Those that the lexicon does not know are left alone.
+    ///
+    /// # Errors
+    /// If there is no such endpoint.
+    pub fn validate_params<'v, D: Data<'v>>(&self, nsid: &str, params: D) -> Result<Vec<Violation>, UnknownEndpoint> {
+        let checks = self.checks(nsid)?;
+        Ok(checks.params.as_ref().map(|check| self.violations(check, params)).unwrap_or_default())
+    }
+
+    /// Everything in which `body` differs from what the procedure `nsid` is sent, or nothing if it is valid.
+    ///
+    /// # Errors
+    /// If there is no such endpoint.
+    pub fn validate_input<'v, D: Data<'v>>(&self, nsid: &str, body: D) -> Result<Vec<Violation>, UnknownEndpoint> {
+        let checks = self.checks(nsid)?;
+        Ok(checks.input.as_ref().map(|check| self.violations(check, body)).unwrap_or_default())
+    }
+
+    /// Everything in which `message` differs from what the subscription `nsid` sends, or nothing if it is valid.
+    ///
+    /// A frame of an event stream says in its header which of the messages it is (`t`, e.g. `#commit`); that is `ty`.
+    /// Elsewhere the message says it itself, by its `$type`.
+    ///
+    /// # Errors
+    /// If there is no such endpoint.
+    pub fn validate_message<'v, D: Data<'v>>(
+        &self,
+        nsid: &str,
+        ty: Option<&str>,
+        message: D,
+    ) -> Result<Vec<Violation>, UnknownEndpoint> {
+        let Some(check) = &self.checks(nsid)?.message else { return Ok(Vec::new()) };
+        let (Some(ty), Check::Union(union)) = (ty, check) else { return Ok(self.violations(check, message)) };
+        let full = resolve_ref(nsid, ty);
+        Ok(match union.names.find(&full).and_then(|i| union.targets.get(i)) {
+            // Of an open union anyone may add to, it is no fault to know one part less.
+            Some(Check::Missing(_)) if !union.closed => self.violations(&Check::Any, message),
+            Some(target) => self.violations(target, message),
+            None if union.closed => {
+                let message = format!("{} is none of the {} that there are", quoted(ty), union.targets.len());
+                vec![Violation { path: "$".to_owned(), rule: Rule::UnionClosed, message }]
+            }
+            None => self.violations(&Check::Any, message),
+        })
+    }
+
+    /// Everything in which `value` differs from what the definition `name` of the lexicon `nsid` says, or nothing if it is
+    /// valid; `None` if there is no such definition, or none that a value could be of. Records are held against their
+    /// lexicon by [`Self::validate_record`].
+    pub fn validate_def<'v, D: Data<'v>>(&self, nsid: &str, name: &str, value: D) -> Option<Vec<Violation>> {
+        let def = self.type_def(&full_name(nsid, name))?;
+        Some(self.violations(&def.check, value))
+    }
+
+    fn checks(&self, nsid: &str) -> Result<&CallChecks, UnknownEndpoint> {
+        self.call(nsid).ok_or_else(|| UnknownEndpoint { nsid: nsid.to_owned() })
     }
 
     fn violations<'v, D: Data<'v>>(&self, check: &Check, value: D) -> Vec<Violation> {

@@ -25,6 +25,7 @@ use crate::{
 pub use call::{BadParams, UnknownEndpoint};
 use report::{All, First, Halt, Sink};
 pub use report::{Checked, Rule, Violation};
+pub(crate) use scalar::text_fits;
 
 /// Whether a container at `at` is one more than the data model has.
 #[inline]

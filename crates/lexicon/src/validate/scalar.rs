@@ -10,7 +10,7 @@ use super::{
 use crate::{
     catalog::{Bounds, IntegerCheck, TextCheck},
     path::{Path, quoted},
-    schema::Format,
+    schema::{Format, Length, StringType},
     syntax,
     view::{Data, View},
 };
@@ -107,6 +107,21 @@ pub(super) fn text<'v, D: Data<'v>, S: Sink>(
         sink.report(at, Rule::Enum, || format!("{} is none of the {} values allowed", quoted(s), values.len()))?;
     }
     Ok(())
+}
+
+/// Whether `s`, which a schema names itself, is within its own limits; else what is wrong.
+pub(crate) fn text_fits(string: &StringType, s: &str) -> Result<(), &'static str> {
+    let is_within = |count: usize, length: Length| {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        length.min.is_none_or(|min| count >= min) && length.max.is_none_or(|max| count <= max)
+    };
+    if !is_within(s.len(), string.length) || !is_within(graphemes(s), string.graphemes) {
+        return Err("is beyond the limits of length");
+    }
+    match &string.format {
+        Some(format) if !has_format(format, s) => Err("does not have the format"),
+        _ => Ok(()),
+    }
 }
 
 /// Extended grapheme clusters.

@@ -36,6 +36,10 @@ impl Catalog {
                 if name == "$type" && at.depth() == 0 {
                     continue;
                 }
+                // In JSON, what is no object looks like one.
+                if let Some(what) = compound(name) {
+                    return sink.report(at, Rule::Type, || format!("an object is expected, but this is {what}"));
+                }
                 walk::member(name, member, at, sink)?;
                 continue;
             };
@@ -120,6 +124,9 @@ impl Catalog {
                     .report(at, Rule::UnionType, || "there is no `$type` to tell which of the union it is".into());
             }
         };
+        if ty == "blob" {
+            return sink.report(&at.name("$type"), Rule::UnionType, || "a blob is none of a union".into());
+        }
         if ty.ends_with("#main") {
             return sink.report(&at.name("$type"), Rule::UnionType, || {
                 format!("{} should be written without its `#main`", quoted(ty))
@@ -134,6 +141,16 @@ impl Catalog {
             }),
             None => walk::any(value, at, sink),
         }
+    }
+}
+
+/// What an object with a member of that name is in truth.
+#[inline]
+fn compound(name: &str) -> Option<&'static str> {
+    match name {
+        "$link" => Some("a link"),
+        "$bytes" => Some("bytes"),
+        _ => None,
     }
 }
 

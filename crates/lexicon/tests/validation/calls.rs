@@ -87,6 +87,83 @@ fn answers_are_held_against_their_lexicon() {
     assert_eq!(found, [("$.tools[0].calls", Rule::Minimum), ("$.tools[0].conversations", Rule::Required)]);
 }
 
+/// A catalog with a procedure and a subscription.
+fn calls() -> Catalog {
+    let mut builder = Catalog::builder();
+    for document in [
+        json!({"lexicon": 1, "id": "com.example.put", "defs": {"main": {"type": "procedure",
+            "parameters": {"type": "params", "required": ["n"], "properties": {"n": {"type": "integer", "maximum": 3}}},
+            "input": {"encoding": "application/json", "schema": {"type": "object", "required": ["text"], "properties": {
+                "text": {"type": "string", "maxLength": 3}}}},
+            "output": {"encoding": "application/json", "schema": {"type": "ref", "ref": "com.example.subscribe#info"}}}}}),
+        json!({"lexicon": 1, "id": "com.example.subscribe", "defs": {
+            "main": {"type": "subscription", "message": {"schema": {"type": "union", "refs": ["#info", "com.example.far"]}}},
+            "info": {"type": "object", "required": ["seq"], "properties": {"seq": {"type": "integer"}}}}}),
+        json!({"lexicon": 1, "id": "com.example.subscribeClosed", "defs": {"main": {"type": "subscription",
+            "message": {"schema": {"type": "union", "refs": ["com.example.subscribe#info"], "closed": true}}}}}),
+    ] {
+        builder.add_json("test", document.to_string().as_bytes()).unwrap();
+    }
+    builder.build()
+}
+
+fn rules(found: &[onrecord_lexicon::Violation]) -> Vec<(&str, &str)> {
+    found.iter().map(|v| (v.path.as_str(), v.rule.as_str())).collect()
+}
+
+#[test]
+fn bodies_that_come_in_and_typed_parameters_are_held_against_their_lexicon() {
+    let catalog = calls();
+    let input = |body: &Value| catalog.validate_input("com.example.put", body).unwrap();
+    assert_eq!(input(&json!({"text": "abc", "more": 1})), []);
+    assert_eq!(rules(&input(&json!({"text": "abcd"}))), [("$.text", "max-length")]);
+    assert_eq!(rules(&input(&json!({}))), [("$.text", "required")]);
+    assert_eq!(rules(&input(&json!([]))), [("$", "type")]);
+    let params = |params: &Value| catalog.validate_params("com.example.put", params).unwrap();
+    assert_eq!(params(&json!({"n": 3})), []);
+    assert_eq!(rules(&params(&json!({"n": 4}))), [("$.n", "maximum")]);
+    assert_eq!(rules(&params(&json!({"n": "3"}))), [("$.n", "type")]);
+    assert_eq!(rules(&params(&json!({}))), [("$.n", "required")]);
+    assert_eq!(rules(&catalog.validate_output("com.example.put", &json!({"seq": "x"})).unwrap()), [("$.seq", "type")]);
+    assert!(catalog.validate_input("com.example.nothing", &json!({})).is_err());
+    assert!(catalog.validate_params("com.example.nothing", &json!({})).is_err());
+    // What takes no body takes any: there is nothing to hold it against.
+    assert_eq!(catalog.validate_input("com.example.subscribe", &json!(1)).unwrap(), []);
+}
+
+#[test]
+fn messages_say_by_their_type_or_their_header_what_they_are() {
+    let catalog = calls();
+    let message =
+        |ty: Option<&str>, message: &Value| catalog.validate_message("com.example.subscribe", ty, message).unwrap();
+    let info = json!({"$type": "com.example.subscribe#info", "seq": 1});
+    assert_eq!(message(None, &info), []);
+    assert_eq!(message(Some("#info"), &json!({"seq": 1})), []);
+    assert_eq!(message(Some("com.example.subscribe#info"), &json!({"seq": 1})), []);
+    assert_eq!(rules(&message(Some("#info"), &json!({}))), [("$.seq", "required")]);
+    assert_eq!(rules(&message(None, &json!({"seq": 1}))), [("$", "union-type")]);
+    // The union is open: others may come, as long as they can be written at all.
+    assert_eq!(message(Some("#other"), &json!({"seq": "x"})), []);
+    assert_eq!(message(Some("com.example.far"), &json!({"seq": "x"})), []);
+    assert_eq!(rules(&message(Some("#other"), &json!({"seq": 1.5}))), [("$.seq", "data-model")]);
+    let closed =
+        |ty: Option<&str>| catalog.validate_message("com.example.subscribeClosed", ty, &json!({"seq": 1})).unwrap();
+    assert_eq!(closed(Some("com.example.subscribe#info")), []);
+    assert_eq!(rules(&closed(Some("#info"))), [("$", "union-closed")]);
+    assert!(catalog.validate_message("com.example.nothing", None, &info).is_err());
+    assert_eq!(catalog.validate_message("com.example.put", None, &info).unwrap(), []);
+}
+
+#[test]
+fn a_value_is_held_against_any_definition_that_values_can_be_of() {
+    let catalog = calls();
+    let found = |name: &str, value: &Value| catalog.validate_def("com.example.subscribe", name, value);
+    assert_eq!(found("info", &json!({"seq": 1})), Some(Vec::new()));
+    assert_eq!(rules(&found("info", &json!({})).unwrap()), [("$.seq", "required")]);
+    assert_eq!(found("main", &json!({})), None);
+    assert_eq!(found("other", &json!({})), None);
+}
+
 /// Everything in a type that ought to say what it is.
 fn undescribed(ty: &Type, at: &str, found: &mut Vec<String>) {
     match ty {
