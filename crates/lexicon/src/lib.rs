@@ -2,6 +2,7 @@
 //!
 //! Pure: values in, values and violations out.
 
+pub mod compare;
 pub mod data;
 pub mod json;
 pub mod lint;
