@@ -7,6 +7,7 @@ pub mod data;
 pub mod json;
 pub mod lint;
 pub mod schema;
+pub mod similar;
 pub mod syntax;
 
 mod catalog;
