@@ -58,6 +58,21 @@ fn validate(c: &mut Criterion) {
     assert!((2_300..2_600).contains(&REVIEW.len()), "the record has {} bytes", REVIEW.len());
     bench_one(c, "review", &builder.build(), REVIEW.as_bytes());
 
+    // As a host has it: what is asked for is one of many.
+    let mut builder = Catalog::builder();
+    for copy in 0..1_000 {
+        for schema in schemas.as_array().unwrap() {
+            let text = schema.to_string().replace("com.example.", &format!("com.example{copy}."));
+            builder.add(Lexicon::parse("copy", text.as_bytes()).unwrap());
+        }
+    }
+    for schema in schemas.as_array().unwrap() {
+        builder.add(Lexicon::read("review", schema).unwrap());
+    }
+    let catalog = builder.build();
+    assert!(catalog.lexicons().len() > 1_000);
+    bench_one(c, "review, 1,000 lexicons loaded", &catalog, REVIEW.as_bytes());
+
     let shared = std::env::var("ONRECORD_SHARED")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").into());
     let folder = Path::new(&shared).join("bench-data");

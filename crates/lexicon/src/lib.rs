@@ -4,6 +4,7 @@
 
 pub mod compare;
 pub mod data;
+pub mod doc;
 pub mod json;
 pub mod lint;
 pub mod schema;
@@ -12,6 +13,7 @@ pub mod syntax;
 
 mod catalog;
 mod error;
+mod example;
 mod json_schema;
 mod path;
 mod references;

@@ -9,6 +9,7 @@
 //! were several.
 
 mod parse;
+mod pretty;
 #[cfg(test)]
 mod tests;
 
@@ -146,6 +147,14 @@ impl<'a> Json<'a> {
 pub struct JsonRef<'d> {
     json: &'d Json<'d>,
     index: u32,
+}
+
+impl JsonRef<'_> {
+    /// The value as JSON over several lines, in the order it was read in.
+    #[must_use]
+    pub fn to_pretty(self) -> String {
+        pretty::pretty(self)
+    }
 }
 
 impl<'d> Data<'d> for JsonRef<'d> {
