@@ -17,6 +17,7 @@ mod example;
 mod json_schema;
 mod path;
 mod references;
+mod scaffold;
 mod validate;
 mod view;
 
@@ -24,6 +25,7 @@ pub use catalog::{Builder, Catalog};
 pub use error::{Error, Problem, UnknownLexicon};
 pub use json::Json;
 pub use references::references;
+pub use scaffold::Scaffold;
 pub use schema::Lexicon;
 pub use syntax::{AtIdentifier, AtUri, Cid, Datetime, Did, Handle, Language, Nsid, Rkey, SyntaxError, Tid};
 pub use validate::{BadParams, Checked, Rule, UnknownEndpoint, Violation};
