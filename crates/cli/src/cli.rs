@@ -1,6 +1,7 @@
 //! The command line: every command, its arguments and its help.
 
 mod accounts;
+mod documents;
 mod families;
 mod host;
 mod lexicon;
@@ -15,6 +16,7 @@ use onrecord_redact::HomeStyle;
 use onrecord_transcript::{Grain, Harness};
 
 pub use accounts::{Accounts, Login, Logout};
+pub use documents::{Breaking, Diff, Doc, DocFormat, Lint, New, SimilarTo};
 pub use families::{Convert, FamilyArg, Target};
 pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Mcp, Past, Serve};
 pub use lexicon::{Lexicon, Pull, Resolve, Validate};

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use onrecord_lexicon::{Cid, Nsid};
 
+use super::documents::{Breaking, Diff, Doc, Lint, New, SimilarTo};
+
 #[derive(Debug, Subcommand)]
 pub enum Lexicon {
     /// Check a record against its lexicon
@@ -19,13 +21,25 @@ pub enum Lexicon {
     },
     /// Keep lexicons and those they refer to in a folder, with a lock file
     Pull(Pull),
+    /// Say what is wrong with lexicons, and what could be better
+    Lint(Lint),
+    /// Say what of a new version breaks the agreement with those who use the old one
+    Breaking(Breaking),
+    /// Say in sentences what changed between two versions
+    Diff(Diff),
+    /// Write a lexicon as a page to read
+    Doc(Doc),
+    /// Find the lexicons that are closest to one, or to what a sentence says
+    Similar(SimilarTo),
+    /// Begin a lexicon
+    New(New),
 }
 
 #[derive(Debug, Args)]
 pub struct Validate {
     /// The record, as JSON; - for standard input
     pub record: PathBuf,
-    /// A folder of lexicons to use besides the bundled ones; can be given several times
+    /// A lexicon, or a folder of them, to use besides the bundled ones; can be given several times
     #[arg(long, value_name = "DIR")]
     pub lexicons: Vec<PathBuf>,
     /// The lexicon to check against, where the record's $type does not say
