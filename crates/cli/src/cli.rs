@@ -19,7 +19,7 @@ pub use accounts::{Accounts, Login, Logout};
 pub use documents::{Breaking, Diff, Doc, DocFormat, Lint, New, SimilarTo};
 pub use families::{Convert, FamilyArg, Target};
 pub use host::{Backfill, Check, DbArg, Index, IndexCommand, Mcp, Past, Serve};
-pub use lexicon::{Lexicon, Pull, Resolve, Validate};
+pub use lexicon::{Lexicon, PublishLexicons, Pull, Resolve, Validate};
 pub use moderate::{Moderate, ModerateCommand, On};
 pub use public::PublicUrl;
 

@@ -169,3 +169,57 @@ async fn pds_lexicons_are_pulled_with_a_lock_and_no_change_of_ours_is_lost() {
     assert!(!folder.join("test/potter/wheel.json").exists());
     assert_eq!(world.run(&["lexicon", "pull", "no name", "--out", "lexicons"]).status.code(), Some(2));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pds_lexicons_are_published_by_who_speaks_for_them_and_break_nobody() {
+    let world = World::new().await;
+    let record = |required: &[&str], refers_to: &str| {
+        json!({"lexicon": 1, "id": "test.potter.kiln", "defs": {"main": {
+            "type": "record", "key": "tid", "description": "A kiln.",
+            "record": {"type": "object", "required": required, "properties": {
+                "name": {"type": "string", "maxLength": 640, "description": "What it is called."},
+                "clay": {"type": "ref", "ref": refers_to, "description": "What it burns."},
+            }},
+        }}})
+    };
+    let file = |content: &Value| world.machine.file("kiln.json", &content.to_string());
+    let publish = |more: &[&str]| world.json(&[&["lexicon", "publish", "kiln.json"], more].concat());
+    file(&record(&["name"], "com.atproto.repo.strongRef"));
+    assert_eq!(publish(&["--yes"]).0, 4, "nobody is signed in");
+    assert!(world.machine.sign_in(&world.potter, &world.potter.app_password).status.success());
+
+    // The plan; nothing without a yes; then it is on record, and counts.
+    let (code, plan) = publish(&["--dry-run"]);
+    assert_eq!((code, &plan[0]["action"], &plan[0]["authoritative"]), (0, &json!("create"), &json!(true)));
+    assert_eq!(publish(&[]).0, 2);
+    assert_eq!(world.json(&["lexicon", "resolve", "test.potter.kiln"]).0, 1);
+    assert_eq!(publish(&["--yes"]).0, 0);
+    let (code, found) = world.json(&["lexicon", "resolve", "test.potter.kiln"]);
+    assert_eq!((code, &found[0]["cid"]), (0, &plan[0]["cid"]));
+    let (code, plan) = publish(&["--yes"]);
+    assert_eq!((code, &plan[0]["action"]), (0, &json!("same")));
+
+    // What breaks those who use it is refused, and done if that is wanted.
+    file(&record(&["name", "clay"], "com.atproto.repo.strongRef"));
+    let (code, plan) = publish(&["--yes"]);
+    assert_eq!((code, &plan[0]["action"]), (3, &json!("update")));
+    assert!(plan[0]["refused"][0].as_str().unwrap().contains("breaks those who use it"), "{}", plan[0]);
+    let (_, still) = world.json(&["lexicon", "resolve", "test.potter.kiln"]);
+    assert_eq!(still, found);
+    assert_eq!(publish(&["--yes", "--breaking"]).0, 0);
+
+    // Who does not speak for it, and what is no lexicon.
+    world.dns.txt("_lexicon.potter.test", &[&["did=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"]]);
+    file(&record(&["name"], "com.atproto.repo.strongRef"));
+    let (code, plan) = publish(&["--yes", "--breaking"]);
+    assert_eq!((code, &plan[0]["authoritative"]), (3, &json!(false)));
+    assert_eq!(publish(&["--yes", "--breaking", "--without-dns"]).0, 0);
+    world.machine.file("kiln.json", r#"{"lexicon": 1, "id": "test.potter.kiln", "defs": {"main": {"type": "kiln"}}}"#);
+    let wrong = world.run(&["lexicon", "publish", "kiln.json", "--yes"]);
+    assert_eq!(wrong.status.code(), Some(3), "{}", said(&wrong));
+    assert!(said(&wrong).contains("unknown-type: $.defs.main"), "{}", said(&wrong));
+    world.machine.file("kiln.json", "no JSON");
+    let wrong = world.run(&["lexicon", "publish", "kiln.json", "--yes"]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", said(&wrong));
+    assert!(said(&wrong).contains("kiln.json"), "{}", said(&wrong));
+}

@@ -21,6 +21,8 @@ pub enum Lexicon {
     },
     /// Keep lexicons and those they refer to in a folder, with a lock file
     Pull(Pull),
+    /// Put lexicons on record, if nothing is wrong with them and nobody who uses them is hurt
+    Publish(PublishLexicons),
     /// Say what is wrong with lexicons, and what could be better
     Lint(Lint),
     /// Say what of a new version breaks the agreement with those who use the old one
@@ -73,4 +75,26 @@ pub struct Pull {
     /// Also write over files that were changed here
     #[arg(long, conflicts_with = "locked")]
     pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PublishLexicons {
+    /// Lexicons, as JSON
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The account, by handle or DID, where several are signed in
+    #[arg(long, value_name = "ACCOUNT")]
+    pub account: Option<String>,
+    /// Although it breaks the agreement with those who use what is published
+    #[arg(long)]
+    pub breaking: bool,
+    /// Although DNS does not say that the account speaks for them
+    #[arg(long)]
+    pub without_dns: bool,
+    /// Only print what would be written
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
 }

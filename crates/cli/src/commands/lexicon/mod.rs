@@ -7,6 +7,7 @@ mod fetch;
 mod files;
 mod lint;
 mod new;
+mod publish;
 mod pull;
 mod resolve;
 mod similar;
@@ -25,6 +26,7 @@ pub fn run(command: &Lexicon, out: &mut Out) -> Result<u8> {
         Lexicon::New(args) => new::run(args, out),
         Lexicon::Resolve(args) => block_on(resolve::run(args, out)),
         Lexicon::CheckDns { nsids } => block_on(dns::run(nsids, out)),
+        Lexicon::Publish(args) => block_on(publish::run(args, out)),
         Lexicon::Pull(args) => block_on(pull::run(args, out)),
     }
 }
