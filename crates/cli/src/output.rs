@@ -43,18 +43,13 @@ impl Out {
     }
 
     /// A JSON document or an object of a stream, on a line of its own.
-    ///
-    /// JSON escapes most control characters, but not U+007F to U+009F, which some terminals obey.
     pub fn json(&mut self, value: &impl Serialize) -> Result<()> {
-        let mut json = serde_json::to_string(value)?;
-        if json.contains(char::is_control) {
-            // Such characters stand within strings only: the writer adds no white space.
-            json = json
-                .chars()
-                .map(|c| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() })
-                .collect();
-        }
-        self.line(json)
+        self.line(escaped(serde_json::to_string(value)?))
+    }
+
+    /// A JSON document to be read, over many lines.
+    pub fn json_for_people(&mut self, value: &impl Serialize) -> Result<()> {
+        self.line(escaped(serde_json::to_string_pretty(value)?))
     }
 
     /// A JSON object of a stream that someone may be waiting for.
@@ -130,6 +125,17 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
+/// The same JSON with all control characters escaped: JSON leaves U+007F to U+009F as they are, which some terminals obey.
+///
+/// Such characters stand within strings only, and the line breaks that are left between values only.
+fn escaped(json: String) -> String {
+    let is_unsafe = |c: char| c.is_control() && c != '\n';
+    if !json.contains(is_unsafe) {
+        return json;
+    }
+    json.chars().map(|c| if is_unsafe(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
+}
+
 /// A number of things, in words: `1 turn`, `2 turns`.
 pub fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -182,4 +188,21 @@ pub fn columns(rows: &[Vec<String>]) -> Vec<String> {
         line.trim_end().to_owned()
     };
     rows.iter().map(pad).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn no_control_character_of_a_foreign_document_reaches_a_terminal() {
+        let document = json!({"description": "a\u{1b}[2J b\u{9b}2J c\u{7f}\nd"});
+        for text in [serde_json::to_string(&document).unwrap(), serde_json::to_string_pretty(&document).unwrap()] {
+            let text = escaped(text);
+            assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
+        }
+    }
 }

@@ -189,7 +189,7 @@ fn tell(plan: &[Planned], args: &PublishLexicons, out: &mut Out) -> Result<()> {
             out.note(format_args!("    {}: {problem}", problem.rule.level()));
         }
         for why in &refusals {
-            out.note(out.bad(format_args!("    {}", printable(why))));
+            out.note(format_args!("    {why}"));
         }
     }
     Ok(())

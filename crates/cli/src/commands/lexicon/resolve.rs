@@ -59,5 +59,5 @@ fn tell(found: &PublishedLexicon, out: &mut Out) -> Result<()> {
         nsid.domain(),
         publisher.name()
     ));
-    out.line(serde_json::to_string_pretty(record)?)
+    out.json_for_people(record)
 }
